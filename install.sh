@@ -124,6 +124,7 @@ main() {
 	bin=$prefix/bin
 	{ mkdir -p "$bin" && [ -w "$bin" ]; } 2>/dev/null ||
 		fail "cannot write into $bin" "choose another folder with --prefix DIR, or run this as who may write there"
+	[ ! -d "$bin/parley" ] || fail "cannot write $bin/parley: it is a folder" "choose another folder with --prefix DIR"
 	# Written beside it and renamed, so that a running parley goes on and no half file is ever there.
 	new=$bin/.parley-new-$$
 	if ! { cp "$work/parley" "$new" && chmod 755 "$new" && mv -f "$new" "$bin/parley"; }; then

@@ -87,6 +87,24 @@ func TestInstallScript(t *testing.T) {
 	}
 }
 
+// It prevents: the program in a folder of its name, under a name that nobody knows, and a screen that
+// says that it is installed.
+func TestInstallScriptOntoAFolder(t *testing.T) {
+	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("SKIPPED: there is no release for this processor")
+	}
+	prefix := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(prefix, "bin", "parley"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	base := releases(t, map[string][]byte{"/download/v0.2.0/parley_0.2.0_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz": tarOf(t, "parley", script)})
+	tools := []string{"uname", "mktemp", "rm", "grep", "head", "cut", "cp", "chmod", "mv", "mkdir", "tar", "gzip", "cat", "curl", "sha256sum"}
+	_, said, err := play(t, base, tools, "--prefix", prefix)
+	if left, _ := os.ReadDir(filepath.Join(prefix, "bin", "parley")); err == nil || len(left) > 0 || !strings.Contains(said, "it is a folder") {
+		t.Errorf("%v, left %v\n%s", err, left, said)
+	}
+}
+
 // A system or a processor without a release is named, with what to do.
 func TestInstallScriptElsewhere(t *testing.T) {
 	for uname, want := range map[string]string{

@@ -11,6 +11,8 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/invite"
 	"github.com/parleyfleet/parley/protocol"
@@ -51,7 +53,7 @@ func (o Options) knock(ctx context.Context, key *Key, cfg *configs.Config, recor
 	if granted.Remote == "" {
 		return nil // the remote is the inviting host
 	}
-	i.Say("The fleet shares its record at " + granted.Remote + ".")
+	i.Say("The fleet shares its record at " + visible.Line(redact.Remote(granted.Remote)) + ".")
 	look := *record
 	look.Remote, look.Check = granted.Remote, nil
 	looking, done := context.WithTimeout(ctx, time.Minute)
@@ -61,10 +63,16 @@ func (o Options) knock(ctx context.Context, key *Key, cfg *configs.Config, recor
 		err = errors.New("the repository is empty here")
 	}
 	if err != nil {
-		return cutShort("see that this machine may use it: git ls-remote "+granted.Remote+"; then the same again with the same line, within a day: nobody is asked again", err)
+		return cutShort(tryRemote(granted.Remote), err)
 	}
 	record.Remote = granted.Remote
 	return nil
+}
+
+// tryRemote says what to try if the remote that the inviting host names cannot be used. A person pastes
+// the command: nothing in the name is more than a name there.
+func tryRemote(remote string) string {
+	return "see that this machine may use it: git ls-remote " + visible.Shell(redact.Remote(remote)) + "; then the same again with the same line, within a day: nobody is asked again"
 }
 
 // cutShort is the error of a host that was let in and has not got the record. What was begun stays, and

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -160,11 +161,12 @@ func (t *talk) turn(say, answer any) error {
 	return t.hear(answer, time.Now().Add(stepTime))
 }
 
-// RefusedError is the inviting host's no, in its words.
+// RefusedError is the inviting host's no, in its words, which are shown in one line: they cannot look
+// like a hint of this host.
 type RefusedError struct{ Reason string }
 
 // Error implements error.
-func (e *RefusedError) Error() string { return e.Reason }
+func (e *RefusedError) Error() string { return visible.Line(e.Reason) }
 
 // Knock asks the inviting host at the other end of a connection to be let in. `guest` is the public
 // nkey of this host, `host` the one that the other end has proved. It calls `show` with the words,

