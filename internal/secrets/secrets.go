@@ -25,6 +25,10 @@ const leastDistinct = 8
 // leastBehind is how many bytes every form has behind its prefix, but that of private keys.
 const leastBehind = 16
 
+// decided is in how many bytes every form but that of private keys shows whether it fits. It bounds
+// the work for a text with many starts in one word.
+const decided = 1024
+
 // start is how a secret begins.
 type start struct {
 	rule   *rule
@@ -89,7 +93,11 @@ func (s start) length(text string, begin int) int {
 	case !strings.HasSuffix(prefix, " ") && (len(behind) < leastBehind || strings.ContainsAny(behind[:leastBehind], " \n\t\"'")): // too short; most words end here
 		return 0
 	}
-	m := s.rule.form.Regexp().FindStringIndex(text[begin:])
+	whole, form := text[begin:], s.rule.form.Regexp()
+	if !strings.HasSuffix(prefix, " ") && !form.MatchString(whole[:min(len(whole), decided)]) {
+		return 0
+	}
+	m := form.FindStringIndex(whole)
 	if m == nil || distinct(text[begin+len(prefix):begin+m[1]]) < leastDistinct || strings.HasSuffix(text[begin:begin+m[1]], "EXAMPLE") {
 		return 0
 	}

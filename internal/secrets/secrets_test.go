@@ -130,6 +130,14 @@ func TestWhatIsNoSecret(t *testing.T) {
 	}
 }
 
+// It prevents: one message with many starts of secrets holds a node up for a minute.
+func TestManyStartsTakeNoTime(t *testing.T) {
+	text, begun := strings.Repeat("eyJh"+"Ijoi-", 1<<16/9), time.Now()
+	if found, took := Find(text), time.Since(begun); found != nil || took > 15*time.Second {
+		t.Errorf("%v after %s", found, took)
+	}
+}
+
 // Two secrets in one text are both found, and one that two rules know counts once.
 func TestSeveralSecrets(t *testing.T) {
 	masked, n := Mask("a " + known["GitHub token"][0] + "\nb " + known["Anthropic key"][0] + " c " + known["OpenRouter key"][0])
