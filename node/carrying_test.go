@@ -26,6 +26,9 @@ func runCarrier(t *testing.T, alias string) (n *Node, home configs.Home, stop fu
 	if remote, err := n.carrying.Begin(t.Context()); err != nil || remote != "parley://"+alias {
 		t.Fatalf("Carry: %q, %v", remote, err)
 	}
+	if warned(t, n, "config.yaml") { // it is the node itself that has written there
+		t.Fatal("a node that began to take links and to carry warns of its own settings")
+	}
 	return n, home, stop
 }
 

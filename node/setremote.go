@@ -55,7 +55,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	}
 	r := RemoteResult{Before: cfg.Remote}
 	if cfg.Remote = o.Remote; o.Remote == "" {
-		return r, cannotSet(`to share it no more write  remote: ""  into config.yaml, then: parley stop && parley up -d`, errors.New("none is named"))
+		return r, cannotSet(`to share it no more write  remote: ""  into config.yaml, then: parley restart`, errors.New("none is named"))
 	}
 	r.Config = cfg
 	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log, Now: o.Now, Progress: o.Progress, remote: &o.Remote})

@@ -97,11 +97,16 @@ func (n *Node) warned() (all []causes.Found) {
 	}
 	cfg, err := configs.Load(n.home.Config())
 	cfg.Alias = cmp.Or(cfg.Alias, n.cfg.Alias)
+	runs := n.cfg
+	n.hosts.Links.Kept(&runs)
+	if n.carrying.isCarrier.Load() {
+		runs.Remote = homes.CarriedBy(n.cfg.Alias)
+	}
 	switch {
 	case err != nil:
 		add(causes.ConfigWrong, "the node could not be started again: "+err.Error())
-	case !reflect.DeepEqual(cfg, n.cfg):
-		add(causes.ConfigChanged, "config.yaml says something else than when the node was started, and it goes on with that; start it anew: parley stop && parley up -d")
+	case !reflect.DeepEqual(cfg, runs):
+		add(causes.ConfigChanged, "config.yaml says something else than what the node runs with; its next start takes that in: parley restart")
 	}
 	return all
 }

@@ -50,6 +50,7 @@ const (
 	KeyOpen       ID = "key-open"
 	NoNode        ID = "no-node"
 	NodeSilent    ID = "node-silent"
+	NodePath      ID = "node-path"
 	Leftover      ID = "leftover"
 	Warned        ID = "warned"
 	NodeVersion   ID = "node-version"
@@ -139,6 +140,7 @@ var table = []cause{
 	{KeyMissing, Keys, Red, "this host's key is not there", "{text}", "parley join --help", false},
 	{KeyOpen, Keys, Red, "a key is open to other users of this machine", "{text}; if somebody may have read it, take a new one", "parley doctor --fix", false},
 	{NoNode, Node, Yellow, "no node runs here", "without one sessions hear nothing; only what lies on the disk was looked at", "parley up -d", false},
+	{NodePath, Node, Yellow, "your terminals look for programs in folders in which the node does not", "{text}; where the node is a service, parley install service writes its PATH anew", "parley restart", false},
 	{NodeSilent, Node, Red, "the node does not answer", "{text}", "parley restart", false},
 	{Leftover, Node, Yellow, "what ended at once has left: {text}", "nobody uses it, and git or a node may stumble over it", "parley doctor --fix", false},
 	{Warned, Node, Red, "{text}", "", "parley status", false},
@@ -152,7 +154,7 @@ var table = []cause{
 	{NotRecorded, Record, Red, "what is stored stays in the journal", "{text}", "parley logs", false},
 	{KeptBack, Record, Yellow, "{text} kept from the remote", "hosts that have only that do not get them", "parley record withhold --help", false},
 	{Unpushed, Remote, Yellow, "{text} wait to be pushed", "the remote has not got them yet", "parley fleet sync", false},
-	{NoBackup, Backups, Yellow, "the record is on this machine alone", "{text}", "parley fleet remote set URL", false},
+	{NoBackup, Backups, Yellow, "the record is on this machine alone", "{text}", "parley record backup DIR", false},
 	{NoLinks, Links, Yellow, "no host of the fleet takes links", "hosts meet through git alone, which is slow", "parley fleet listen ADDRESS:PORT", false},
 	{BusRefuses, Links, Red, "what came by the bus was refused", "{text}", "parley status", false},
 	{HeldBack, Keys, Yellow, "{text} wait for the key of their host", "the record has not brought it yet", "parley fleet sync", false},

@@ -167,7 +167,7 @@ func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) e
 		}
 	}
 	if api < API && !v.AnyAPI || failed != nil && failed.Kind == KindOldNode {
-		return Errorf(KindOldNode, "parley stop && parley up -d", "the running node is version %s, this command is version %s",
+		return Errorf(KindOldNode, "parley restart", "the running node is version %s, this command is version %s",
 			answer.Header.Get(headerVersion), c.version)
 	}
 	if failed != nil {

@@ -192,7 +192,7 @@ func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	v, known := h.verbs[name]
 	api, _ := strconv.Atoi(r.Header.Get(headerAPI))
 	if !known || api > h.info.API && !v.AnyAPI {
-		return Errorf(KindOldNode, "parley stop && parley up -d", "this node is version %s and does not know how to %s", h.info.Version, name)
+		return Errorf(KindOldNode, "parley restart", "this node is version %s and does not know how to %s", h.info.Version, name)
 	}
 	body, err := h.receive(w, r)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	_, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: "hello"})
 	want := &control.Error{
 		Message: "the running node is version 0.0.9, this command is version 0.2.0",
-		Kind:    control.KindOldNode, Hint: "parley stop && parley up -d",
+		Kind:    control.KindOldNode, Hint: "parley restart",
 	}
 	if diff := cmp.Diff(want, control.AsError(err)); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
@@ -85,7 +85,7 @@ func TestUnknownVerb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"error":"this node is version 0.1.0 and does not know how to dance","kind":"old-node","hint":"parley stop && parley up -d"}` + "\n"
+	want := `{"error":"this node is version 0.1.0 and does not know how to dance","kind":"old-node","hint":"parley restart"}` + "\n"
 	if diff := cmp.Diff(want, string(body)); diff != "" || answer.StatusCode != http.StatusNotImplemented {
 		t.Errorf("status %d, answer (-want +got):\n%s", answer.StatusCode, diff)
 	}

@@ -26,7 +26,7 @@ func (o Options) noRecord(err error) error {
 		if o.Adopt != nil {
 			doing = "adopt a record"
 		}
-		return control.Errorf(control.KindNotFound, "if another host is to share its record there, start that one anew first: parley stop && parley up -d; else begin one: parley init --remote "+redact.Remote(o.Remote),
+		return control.Errorf(control.KindNotFound, "if another host is to share its record there, start that one anew first: parley restart; else begin one: parley init --remote "+redact.Remote(o.Remote),
 			"cannot %s: the repository %s is empty, it holds no record", doing, redact.Remote(o.Remote))
 	case errors.Is(err, gitsync.ErrForeign) && o.Adopt != nil:
 		hint = "only a record of Crosstalk 5.0, or one that is older and says no other version there, can be taken over"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -16,7 +17,8 @@ type linkOpener struct {
 	*Options
 	own *ownHost
 
-	mu sync.Mutex // held while a port is opened, so that there is one
+	kept atomic.Pointer[configs.Config] // what config.yaml said when Open had written into it; nil before
+	mu   sync.Mutex                     // held while a port is opened, so that there is one
 }
 
 // Open answers control.OpenLinks. If links are taken already, it only says where, and refuses another
@@ -56,9 +58,22 @@ func (l *linkOpener) Open(ctx context.Context, r control.OpenLinksRequest) (cont
 
 // keep has the next start take links there too.
 func (l *linkOpener) keep(address string, advertise []string) error {
-	c, err := configs.Load(l.Home.Config())
-	if err != nil || c.Bus.LinksAddress() == address && slices.Equal(c.Bus.Advertise, advertise) {
-		return err
+	file := l.Home.Config()
+	c, err := configs.Load(file)
+	if err == nil && (c.Bus.LinksAddress() != address || !slices.Equal(c.Bus.Advertise, advertise)) {
+		if err = configs.SetLinks(file, address, advertise); err == nil {
+			c, err = configs.Load(file)
+		}
 	}
-	return configs.SetLinks(l.Home.Config(), address, advertise)
+	if err == nil {
+		l.kept.Store(&c)
+	}
+	return err
+}
+
+// Kept puts into the configuration of a start what Open has done since.
+func (l *linkOpener) Kept(c *configs.Config) {
+	if kept := l.kept.Load(); kept != nil {
+		c.Bus.Links, c.Bus.Advertise = kept.Bus.Links, kept.Bus.Advertise
+	}
 }

@@ -87,6 +87,7 @@ type doctor struct {
 
 	status *control.Status // nil: no node answers
 	fleet  *control.FleetStatus
+	copies string // what else has the record
 	exam   install.Examination
 	found  []causes.Found
 }
@@ -127,10 +128,16 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		return sessions
 	}
 	d.found = append(append(d.found, Standing(s)...), unpushed(s, d.Now())...)
-	if len(onceOnly(s, time.Unix(0, 0), d.Now())) > 0 { // what the record holds is counted only if it matters
-		if stats, err := control.CountRecord.Ask(ctx, client); err == nil {
-			d.found = append(d.found, onceOnly(s, stats.First, d.Now())...)
+	backup, err := configs.ReadBackup(d.home.Backed())
+	if d.copies = copies(d.View(), s, backup, d.Now()); d.copies == "" {
+		text := "for 7 days no other host was there, no remote has it, and no backup was made"
+		if err != nil {
+			text = err.Error()
 		}
+		d.add(causes.NoBackup, causes.Facts{Text: text})
+	}
+	if folders := unlooked(ctx, s.PID, d.Getenv); len(folders) > 0 {
+		d.add(causes.NodePath, causes.Facts{Text: strings.Join(folders, ", ")})
 	}
 	if !d.flags.fleet {
 		return sessions
@@ -279,7 +286,7 @@ func (d *doctor) well() map[causes.Area]string {
 	if s.Record.Remote != "" {
 		well[causes.Remote] = s.Record.Remote
 	}
-	well[causes.Backups] = "the record is younger than 7 days, or on a second host, or at a remote"
+	well[causes.Backups] = d.copies
 	well[causes.Links] = "none is needed"
 	if n := len(s.Bus.Peers); n > 0 {
 		well[causes.Links] = cli.Count(n, "link")

@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/process"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
@@ -29,8 +31,7 @@ type patient struct {
 	home   configs.Home
 	status control.Status
 	fleet  control.FleetStatus
-	first  time.Time // of the record
-	down   error     // of the node
+	down   error // of the node
 }
 
 // aPatient is a healthy host of a fleet of two.
@@ -48,7 +49,7 @@ func aPatient(t *testing.T) *patient {
 		t.Fatal(err)
 	}
 	home := configs.Home{Dir: r.Env["PARLEY_HOME"]}
-	p := &patient{Run: r, T: t, home: home, first: now.Add(-30 * 24 * time.Hour)}
+	p := &patient{Run: r, T: t, home: home}
 	if err := home.Create(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,6 @@ func (p *patient) examine(line ...string) (found []causes.Found, code int) {
 	p.Run.Failure = p.down
 	clitest.On(p.Run, control.ShowStatus.Verb, p.status)
 	clitest.On(p.Run, control.AskFleet, p.fleet)
-	clitest.On(p.Run, control.CountRecord.Verb, control.RecordStats{First: p.first})
 	p.Out.Reset()
 	code = p.Do(append([]string{"doctor", "--json"}, line...)...)
 	var all []causes.Found
@@ -164,6 +164,11 @@ func TestPlantedFaults(t *testing.T) {
 		{func(p *patient) { p.status.Flags = []control.Flag{{Kind: "replay", Count: 2}} }, causes.Flagged, "2 replay"},
 		{func(p *patient) { p.status.Refused = 5 }, causes.Refused, "5 messages"},
 		{func(p *patient) { p.status.Record.Remote, p.status.Hosts = "", p.status.Hosts[:1] }, causes.NoBackup, "7 days"},
+		{func(p *patient) { p.status.Record.Remote, p.status.Hosts = "parley://here", p.status.Hosts[:1] }, causes.NoBackup, "7 days"},
+		{func(p *patient) {
+			p.status.Record.Remote, p.status.Hosts = "", p.status.Hosts[:1]
+			p.file("backup.yaml", "time: "+time.Now().Add(-8*24*time.Hour).Format(time.RFC3339)+"\n")
+		}, causes.NoBackup, "7 days"},
 		// the bus and the fleet
 		{func(p *patient) {
 			p.status.Bus.Peers[0] = control.LinkStatus{Peer: "white", Host: "white", Problem: "connection refused"}
@@ -351,5 +356,33 @@ func TestDoctorForPeople(t *testing.T) {
 		if len(line) > 81 {
 			t.Errorf("too long: %q", line)
 		}
+	}
+}
+
+// A host alone is well with a backup of this week. It prevents: who backs up every day is told that the
+// record is on one machine.
+func TestABackupCounts(t *testing.T) {
+	p := aPatient(t)
+	p.status.Record.Remote, p.status.Hosts = "", p.status.Hosts[:1]
+	p.file("backup.yaml", "time: "+time.Now().Add(-time.Hour).Format(time.RFC3339)+"\ndir: /mnt/backup\n")
+	if found, _ := p.examine(); len(found) > 0 || !strings.Contains(p.Out.String(), "is in /mnt/backup") {
+		t.Errorf("%+v\n%s", found, p.Out.String())
+	}
+}
+
+// It prevents: an agent cannot find a program that the person finds in every terminal, and nothing says why.
+func TestTheNodeLooksElsewhereForPrograms(t *testing.T) {
+	if _, known := process.Environment(os.Getpid(), "PATH"); !known {
+		t.Skip("this system does not tell the environment of a process")
+	}
+	p := aPatient(t)
+	tools := t.TempDir()
+	if err := os.WriteFile(filepath.Join(p.Env["HOME"], ".profile"), []byte("PATH=$PATH:"+tools+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.status.PID = os.Getpid()
+	found, _ := p.examine()
+	if i := slices.IndexFunc(found, func(f causes.Found) bool { return f.Cause == causes.NodePath }); i < 0 || !strings.Contains(found[i].Reason, tools) {
+		t.Errorf("%+v", found)
 	}
 }

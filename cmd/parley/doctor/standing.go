@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -16,7 +18,7 @@ const (
 	BusLasts = time.Hour
 	// pushLasts is how long something may wait for a remote that works.
 	pushLasts = 15 * time.Minute
-	// backupLasts is how long a record may be on one machine alone.
+	// backupLasts is how long a backup, a push or another host counts as one that has the record.
 	backupLasts = 7 * 24 * time.Hour
 )
 
@@ -150,17 +152,25 @@ func unpushed(s control.Status, now time.Time) (all []causes.Found) {
 	return append(all, causes.Of(causes.Unpushed, causes.Facts{Text: cli.Count(s.Record.Unpushed, "message")}))
 }
 
-// onceOnly says that a record has been on one machine alone for too long: no other host was there,
-// and no remote has it. `first` is when it began.
-func onceOnly(s control.Status, first, now time.Time) (all []causes.Found) {
-	second := slices.ContainsFunc(s.Hosts, func(h control.HostStatus) bool {
-		return !h.Here && (h.Live || now.Sub(h.LastSeen) < backupLasts)
-	})
-	pushed := s.Record.Remote != "" && (s.Record.Trouble == nil || now.Sub(s.Record.LastPush) < backupLasts)
-	if second || pushed || first.IsZero() || now.Sub(first) < backupLasts {
-		return nil
+// copies says what else has the record, as a status and the last backup say: another host, a remote, a
+// backup; "" if nothing does.
+func copies(v cli.View, s control.Status, backup *configs.Backup, now time.Time) string {
+	var words []string
+	for _, h := range s.Hosts {
+		if !h.Here && (h.Live || now.Sub(h.LastSeen) < backupLasts) {
+			words = append(words, "another host has the record")
+			break
+		}
 	}
-	return append(all, causes.Of(causes.NoBackup, causes.Facts{Text: "for 7 days no other host was there, and no remote has it"}))
+	carrier, _, carried := gitremote.Host(s.Record.Remote)
+	own := carried && carrier == s.Host.String() // what this host carries lies on its own disk
+	if s.Record.Remote != "" && !own && (s.Record.Trouble == nil || now.Sub(s.Record.LastPush) < backupLasts) {
+		words = append(words, "the remote has it")
+	}
+	if backup != nil && now.Sub(backup.Time) < backupLasts {
+		words = append(words, "a backup of "+v.At(backup.Time, cli.ShortForm)+" is in "+backup.Dir)
+	}
+	return strings.Join(words, ", ")
 }
 
 // Fleet is what is wrong with the hosts of a fleet, as they have answered.

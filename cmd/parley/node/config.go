@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -24,7 +26,7 @@ func NewConfigCommand(p *cli.Program) *cobra.Command {
 		Short: "Check and show the configuration of this home",
 		Long: `Check and show the configuration of this home: config.yaml, which only people
 change, and the agents in agents/. Neither needs a running node.`,
-		Example: `  parley config check && parley stop && parley up -d`,
+		Example: `  parley config check && parley restart`,
 	}, newConfigCheckCommand(p), newConfigShowCommand(p))
 }
 
@@ -75,7 +77,7 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 			v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
 		}
 		if len(problems) == 0 { // else the node would be stopped, and would not start again
-			noteChangedSince(ctx, home, client, v)
+			noteChanged(ctx, client, v)
 		}
 	}
 	if len(problems) > 0 {
@@ -147,14 +149,13 @@ func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems
 	}
 }
 
-// noteChangedSince says whether a running node has to be started anew to use what the files say
+// noteChanged says whether a running node has to be started anew to use what the files say
 // now.
-func noteChangedSince(ctx context.Context, home configs.Home, client control.Service, v cli.View) {
+func noteChanged(ctx context.Context, client control.Service, v cli.View) {
 	s, err := control.ShowStatus.Ask(ctx, client)
-	info, statErr := os.Stat(home.Config())
-	if err == nil && statErr == nil && info.ModTime().After(s.Since.Add(time.Second)) {
-		v.Out.Printf("%s\n", v.Out.Warn("config.yaml has changed since the node was started; its next start takes that in"))
-		v.Next("parley stop && parley up -d", "start it anew")
+	if err == nil && slices.ContainsFunc(s.Causes, func(f causes.Found) bool { return f.Cause == causes.ConfigChanged }) {
+		v.Note("config.yaml says something else than what the node runs with; its next start takes that in")
+		v.Next("parley restart", "start it anew")
 	}
 }
 

@@ -58,7 +58,7 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	case r == nil:
 		v.Labelled(label, "node", "none runs here")
 	case r.Remote != info.Remote:
-		v.Alarm(label, "node", fmt.Sprintf("was started with %s: %s", cmp.Or(term.Line(r.Remote), "no remote"), v.Command("parley stop && parley up -d")))
+		v.Alarm(label, "node", fmt.Sprintf("was started with %s: %s", cmp.Or(term.Line(r.Remote), "no remote"), v.Command("parley restart")))
 	case r.Remote != "":
 		v.Labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, remoteUse(v, *r)))
 		if r.Trouble != nil {

@@ -97,7 +97,7 @@ func showRemoteSet(v cli.View, r node.RemoteResult) {
 		v.Say("Hosts that share it through " + term.Line(redact.Remote(r.Before)) + " go on with that: run parley fleet remote set on each of them.")
 	}
 	if r.Running {
-		v.Out.Printf("%s\n", v.Command("parley stop && parley up -d"))
+		v.Out.Printf("%s\n", v.Command("parley restart"))
 	} else {
 		v.Next("parley up -d", "start the node")
 	}

@@ -151,6 +151,9 @@ func passedTo(all []control.Agent) string {
 	if len(names) > 3 {
 		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
 	}
+	if len(names) == 1 {
+		return names[0] + " gets"
+	}
 	return strings.Join(names, ", ") + " get"
 }
 

@@ -116,7 +116,11 @@ func runBackup(ctx context.Context, p *cli.Program, home configs.Home, dir strin
 		if unrecorded > 0 {
 			v.Note(cli.Count(unrecorded, "message") + " stored and in no commit yet: the next backup has them")
 		}
-		v.Next("parley record restore "+term.Shell(dir), "makes this host again, on a machine without one")
+		if b.Keys {
+			v.Next("parley record restore "+term.Shell(dir), "makes this host again, on a machine without one")
+		} else {
+			v.Next("parley join "+term.Shell(recordIn(dir))+" --alias NAME", "makes another host of it")
+		}
 	})
 }
 

@@ -140,9 +140,7 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 }
 
 func showDead(v cli.View, d control.DeadLetter) {
-	field := func(name, value string) {
-		v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 9)), term.Line(value))
-	}
+	field := func(name, value string) { v.Labelled(9, name, value) }
 	field("message", d.Message.Path.String())
 	field("from", d.Message.From)
 	field("agent", agentOf(d))

@@ -20,6 +20,13 @@ func summary(m control.Message) string {
 // inTree is summary for a place that already shows that the message is an answer.
 func inTree(m control.Message) string {
 	text := firstLine(m.Body)
+	if r, err := protocol.Redact.Parse(m.Body); err == nil && m.Act == protocol.ActRedact {
+		what := r.File
+		if path, err := protocol.ParsePath(what); err == nil {
+			what = path.Short()
+		}
+		text = term.Line(what + ": " + r.Reason)
+	}
 	if act := unusualAct(m); act != "" && m.Act != protocol.ActReply {
 		text = strings.TrimSpace("[" + act + "] " + text)
 	}

@@ -62,3 +62,13 @@ func TestAttachSaysWhoseWriterIsInDoubt(t *testing.T) {
 		t.Errorf("exit %d:\n%s", code, r.Out.String())
 	}
 }
+
+// It prevents: in a log a redaction stands as its form does, and neither what it hides nor why fits.
+func TestRedactionInALine(t *testing.T) {
+	hidden := clitest.Message("a token").Path
+	m := clitest.Message(protocol.Redact.Format(protocol.Redaction{FormHead: protocol.FormHead{From: "nat"}, File: hidden.RepoPath(), Reason: "it has a token"}))
+	m.Act = protocol.ActRedact
+	if got, want := summary(m), "[redact] "+hidden.Short()+": it has a token"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
