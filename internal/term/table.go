@@ -16,6 +16,14 @@ type Table struct {
 	// Style styles the last cell of a row, as it is shown and perhaps cut; nil: the cell stays
 	// plain. It must not change the width.
 	Style func(row int, cell string) string
+	// Paint styles the cells of one more column, in the same way.
+	Paint Paint
+}
+
+// Paint styles the cells of a column of a table; the zero value styles none.
+type Paint struct {
+	Column int
+	Style  func(row int, cell string) string
 }
 
 // Table writes `t` with aligned columns, each as wide as its widest cell. The last column is not
@@ -33,15 +41,18 @@ func (s Screen) Table(t Table) {
 		s.fit(widths, t.Flexible)
 	}
 	if len(t.Heading) > 0 {
-		s.Printf("%s\n", s.Dim(line(t.Heading, widths)))
+		s.Printf("%s\n", s.Dim(line(t.Heading, widths, func(_ int, title string) string { return title })))
 	}
 	for i, row := range t.Rows {
-		text := line(row, widths)
-		if last := len(row) - 1; t.Style != nil && last >= 0 {
-			cell := strings.TrimRight(Cut(row[last], widths[last]), " ")
-			text = strings.TrimSuffix(text, cell) + t.Style(i, cell)
-		}
-		s.Printf("%s\n", text)
+		s.Printf("%s\n", line(row, widths, func(column int, cell string) string {
+			switch {
+			case t.Style != nil && column == len(row)-1:
+				return t.Style(i, cell)
+			case t.Paint.Style != nil && column == t.Paint.Column:
+				return t.Paint.Style(i, cell)
+			}
+			return cell
+		}))
 	}
 }
 
@@ -78,11 +89,13 @@ func (s Screen) fit(widths []int, flexible int) {
 	}
 }
 
-func line(cells []string, widths []int) string {
+// line is cells at the widths of their columns, each as `style` has it.
+func line(cells []string, widths []int, style func(column int, cell string) string) string {
 	var shown []string
 	for i, cell := range cells {
 		if i < len(widths) && widths[i] > 0 {
-			shown = append(shown, Pad(Cut(cell, widths[i]), widths[i]))
+			cell = strings.TrimRight(Cut(cell, widths[i]), " ")
+			shown = append(shown, style(i, cell)+strings.Repeat(" ", max(0, widths[i]-Width(cell))))
 		}
 	}
 	return strings.TrimRight(strings.Join(shown, gap), " ")

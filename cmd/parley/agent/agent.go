@@ -175,9 +175,24 @@ func Hindered(w control.AgentWork) string {
 	return strings.Join(words, ", ")
 }
 
+// Coloured is what an agent is at, red if it does not work and yellow if it is held up; else as `well`
+// has it.
+func Coloured(v cli.View, w control.AgentWork, text string, well func(string) string) string {
+	switch {
+	case w.Missing != "" || w.Stalled != "" || w.Failing > 0 || w.Dead > 0:
+		return v.Out.Bad(text)
+	case w.Paused || w.Over > 0:
+		return v.Out.Warn(text)
+	}
+	return well(text)
+}
+
 // Table shows the agents served here as a table.
 func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
+	t.Paint = term.Paint{Column: 2, Style: func(row int, cell string) string {
+		return Coloured(v, agents[row].AgentWork, cell, func(text string) string { return text })
+	}}
 	for _, a := range agents {
 		state, input := stateOf(a), ""
 		if a.Input == configs.InputPrompt {

@@ -31,6 +31,7 @@ revoked.`,
 
 func showHosts(v cli.View, hosts []control.Host) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
+	t.Paint = term.Paint{Column: 1, Style: func(row int, cell string) string { return Coloured(v, hosts[row].State, 0, cell) }}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
 			h.Alias.String(), State(h.State), v.StampOrEmpty(h.Since), LastSeen(v, h.State, h.LastSeen),

@@ -61,6 +61,9 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			return
 		}
 		t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
+		t.Paint = term.Paint{Column: 3, Style: func(row int, cell string) string {
+			return agent.Coloured(v, all[row].AgentWork, cell, func(text string) string { return Coloured(v, all[row].State, all[row].Gates, text) })
+		}}
 		for _, one := range all {
 			state := State(one.State)
 			if work := workOf(one, v); work != "" {
@@ -143,4 +146,16 @@ func State(s control.HostState) string {
 		return "other program"
 	}
 	return string(s)
+}
+
+// Coloured is how a host can be reached, green if it is, and yellow if it is not or if `gates` wait for
+// its human.
+func Coloured(v cli.View, s control.HostState, gates int, text string) string {
+	switch {
+	case gates > 0 || s == control.HostAway || s == control.HostGit:
+		return v.Out.Warn(text)
+	case s == control.HostHere || s == control.HostLive:
+		return v.Out.Good(text)
+	}
+	return text
 }

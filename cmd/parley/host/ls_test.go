@@ -84,3 +84,22 @@ next: parley hey mawjs hello   say something
 		})
 	}
 }
+
+// At a terminal with colours, what does not work is red, what is held up yellow, and what is there green.
+func TestLsInColours(t *testing.T) {
+	r := newRun(t)
+	clitest.On(r, control.List, []control.Participant{
+		{Name: "broken", Kind: "agent", Host: "white", State: control.HostHere, AgentWork: control.AgentWork{Dead: 1}},
+		{Name: "held", Kind: "agent", Host: "white", State: control.HostHere, AgentWork: control.AgentWork{Paused: true}},
+		{Name: "fine", Kind: "agent", Host: "white", State: control.HostHere},
+		{Name: "gone", Kind: "agent", Host: "black", State: control.HostAway},
+	})
+	r.AtTerminal(80)
+	r.Program.Out.Color = true
+	r.Do("ls")
+	for _, want := range []string{"\x1b[31mhere, 1 dead letter\x1b[0m", "\x1b[33mhere, paused\x1b[0m", "\x1b[32mhere\x1b[0m", "\x1b[33maway\x1b[0m"} {
+		if !strings.Contains(r.Out.String(), want) {
+			t.Errorf("%q is not in %q", want, r.Out.String())
+		}
+	}
+}

@@ -59,7 +59,7 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 		ShowStatusLine(v, s)
 		showStatusFields(v, s)
 		if s.Gates > 0 {
-			v.Labelled(statusLabel, "gates", fmt.Sprintf("%d for %s to decide: parley gates", s.Gates, s.Human))
+			v.Alarm(statusLabel, "gates", fmt.Sprintf("%d for %s to decide: parley gates", s.Gates, s.Human))
 		}
 		showWarnings(v, s)
 		if len(s.Hosts) > 0 {
@@ -118,7 +118,11 @@ func showStatusFields(v cli.View, s control.Status) {
 	}
 	field("bus", busAddresses(s.Bus)+unlinked(s))
 	for _, link := range s.Bus.Peers {
-		field("link", linkState(link))
+		if link.Up || link.Problem == "" {
+			field("link", linkState(link))
+		} else {
+			v.Alarm(statusLabel, "link", linkState(link))
+		}
 	}
 	showBusTroubles(v, s.Bus, field)
 	if s.Metrics != "" {
@@ -131,7 +135,7 @@ func showStatusFields(v cli.View, s control.Status) {
 	if len(s.Passed) > 0 {
 		field("env", passedTo(s.Agents)+" of what the node was started with: "+strings.Join(s.Passed, " ")+" (choose: "+v.Command("parley agent set NAME --env VARIABLE")+")")
 	}
-	showWork(v, s.Agents, field)
+	showWork(v, s.Agents)
 	if s.Refused > 0 {
 		field("refused", cli.Count(s.Refused, "message")+" since start: "+v.Command("parley record verify"))
 	}
@@ -157,7 +161,7 @@ func passedTo(all []control.Agent) string {
 	return strings.Join(names, ", ") + " get"
 }
 
-func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
+func showWork(v cli.View, all []control.Agent) {
 	var sum control.Agent
 	for _, a := range all {
 		sum.Running, sum.Queued, sum.Failing, sum.Dead = sum.Running+a.Running, sum.Queued+a.Queued, sum.Failing+a.Failing, sum.Dead+a.Dead
@@ -179,8 +183,12 @@ func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 	if sum.Dead > 0 {
 		words, see = append(words, cli.Count(sum.Dead, "dead letter")), append(see, v.Command("parley agent dlq list"))
 	}
+	show := v.Labelled
+	if sum.Failing > 0 || sum.Dead > 0 {
+		show = v.Alarm
+	}
 	if len(words) > 0 {
-		field("work", strings.Join(words, ", ")+": "+strings.Join(see, ", "))
+		show(statusLabel, "work", strings.Join(words, ", ")+": "+strings.Join(see, ", "))
 	}
 }
 
@@ -320,6 +328,7 @@ func linkState(l control.LinkStatus) string {
 
 func hostTable(v cli.View, hosts []control.HostStatus) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
+	t.Paint = term.Paint{Column: 1, Style: func(row int, cell string) string { return host.Coloured(v, hosts[row].State, 0, cell) }}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
 			h.Alias.String(), host.State(h.State), v.StampOrEmpty(h.Since), host.LastSeen(v, h.State, h.LastSeen),
