@@ -140,7 +140,7 @@ var table = []cause{
 	{KeyMissing, Keys, Red, "this host's key is not there", "{text}", "parley join --help", false},
 	{KeyOpen, Keys, Red, "a key is open to other users of this machine", "{text}; if somebody may have read it, take a new one", "parley doctor --fix", false},
 	{NoNode, Node, Yellow, "no node runs here", "without one sessions hear nothing; only what lies on the disk was looked at", "parley up -d", false},
-	{NodePath, Node, Yellow, "your terminals look for programs in folders in which the node does not", "{text}; where the node is a service, parley install service writes its PATH anew", "parley restart", false},
+	{NodePath, Node, Yellow, "your terminals look for programs in folders in which the node does not", "{text}; a restart from a new terminal takes them in; of a service, parley install service", "parley restart", false},
 	{NodeSilent, Node, Red, "the node does not answer", "{text}", "parley restart", false},
 	{Leftover, Node, Yellow, "what ended at once has left: {text}", "nobody uses it, and git or a node may stumble over it", "parley doctor --fix", false},
 	{Warned, Node, Red, "{text}", "", "parley status", false},

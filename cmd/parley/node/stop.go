@@ -33,7 +33,7 @@ func NewStopCommand(p *cli.Program) *cobra.Command {
 		Long: `Stop the node and wait, at most 15 seconds, until it is gone. It finishes what
 it has begun; what it has stored stays. If no node is running, that is an error
 (1).`,
-		Example: `  parley stop && parley up -d`,
+		Example: `  parley stop`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {
 			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), v)
