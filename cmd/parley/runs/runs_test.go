@@ -66,7 +66,8 @@ next: parley agent dlq show b2c3d4e5   what happened
 message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
 from:     mawjs
 agent:    mawjs@white
-tried:    3 times, given up 2026-05-23 21:01:00 +02:00; somebody had it tried again 1 time
+tried:    3 times, given up 2026-05-23 21:01:00 +02:00; somebody had it tried
+          again 1 time
 problem:  mawjs: the command ended with exit code 1: no ␛model
 ran:      1.2s
 
