@@ -226,7 +226,7 @@ func (m *machine) step(s step, line, until string) {
 	}
 	m.screen.Await(until)
 	for shown := range strings.Lines(m.screen.Text()) {
-		shown = strings.TrimRight(shown, " \n")
+		shown = strings.ReplaceAll(strings.TrimRight(shown, " \n"), m.user.Home, "~")
 		if shown != "" && !slices.Contains(m.seen, shown) {
 			m.seen, s.Shown = append(m.seen, shown), append(s.Shown, shown)
 		}

@@ -4,6 +4,11 @@
 // that run. It takes a minute or two. In tools/:
 //
 //	go run ./session
+//
+// With a recording of two real machines it draws docs/two-machines.svg instead; from the root:
+//
+//	PARLEY_PROGRAMS=DIR PARLEY_RECORD=FILE go test ./cmd/parley -run TestRealTwoMachines
+//	(cd tools && go run ./session FILE)
 package main
 
 import (
@@ -27,6 +32,13 @@ var scenes = []scene{
 }
 
 func main() {
+	if len(os.Args) == 2 {
+		if err := machines(os.Args[1], filepath.Join("..", "docs", "two-machines.svg")); err != nil {
+			fmt.Fprintf(os.Stderr, "cannot draw the two machines: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run("..", filepath.Join("..", "docs", "session.svg")); err != nil {
 		fmt.Fprintf(os.Stderr, "cannot draw the session: %v\n", err)
 		os.Exit(1)
@@ -55,5 +67,21 @@ func run(root, file string) error {
 		}
 		lines = append(lines, shown...)
 	}
-	return os.WriteFile(file, draw(lines), 0o644)
+	return os.WriteFile(file, draw("A session of parley", "A terminal: agents of two hosts keep what they agree on, check how far they are in sync and work in a party; "+
+		"then a question is looked at from two perspectives. Humans decide at each gate.", lines), 0o644)
+}
+
+// machines writes the picture of a recording to file.
+func machines(recording, file string) error {
+	in, err := os.Open(recording)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	lines, err := fromRecording(in)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, draw("Two machines", "Two terminals: parley is installed on a laptop and on a server, which joins by a line; "+
+		"then a sentence to Codex on the server wakes Claude Code on the laptop, and the answer comes back.", lines), 0o644)
 }

@@ -35,7 +35,7 @@ func TestSceneIsDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	for d := xml.NewDecoder(strings.NewReader(string(draw(lines)))); ; {
+	for d := xml.NewDecoder(strings.NewReader(string(draw("", "", lines)))); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			break
@@ -64,5 +64,12 @@ north$ parley who
 func TestSceneThatIsGone(t *testing.T) {
 	if lines, err := (scene{play: "party", step: "A gate:", lines: 2}).from(played); err == nil {
 		t.Errorf("a step that is not there was drawn: %v", lines)
+	}
+}
+
+// A recording without a line that the picture tells its story with is not drawn.
+func TestRecordingThatLacksALine(t *testing.T) {
+	if lines, err := fromRecording(strings.NewReader(`{"machine":"laptop","typed":"claude","shown":["installed: x"]}`)); err == nil {
+		t.Errorf("it was drawn: %v", lines)
 	}
 }

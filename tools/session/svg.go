@@ -23,7 +23,7 @@ rect{fill:#f6f8fa;stroke:#d0d7de}
 
 // draw makes an SVG of the lines. Each line is one text element, so that what stands
 // in the picture can be searched, copied and read aloud.
-func draw(lines []line) []byte {
+func draw(title, desc string, lines []line) []byte {
 	var body bytes.Buffer
 	y := margin
 	for i, l := range lines {
@@ -40,11 +40,11 @@ func draw(lines []line) []byte {
 	width, height := 2*margin+charWidth*(columns+len("oracle-world$ ")), y+margin
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="title desc">
-<title id="title">A session of parley</title>
-<desc id="desc">A terminal: agents of two hosts keep what they agree on, check how far they are in sync and work in a party; then a question is looked at from two perspectives. Humans decide at each gate.</desc>
+<title id="title">%s</title>
+<desc id="desc">%s</desc>
 <style>%s</style>
 <rect x="0.5" y="0.5" width="%d" height="%d" rx="8"/>
-`, width, height, width, height, style, width-1, height-1)
+`, width, height, width, height, title, desc, style, width-1, height-1)
 	b.Write(body.Bytes())
 	b.WriteString("</svg>\n")
 	return b.Bytes()
