@@ -62,5 +62,5 @@ func fromRecording(in io.Reader) ([]line, error) {
 			return nil, fmt.Errorf("the recording has no line that begins with %q", t)
 		}
 	}
-	return append(lines, line{kind: "heading", text: "The models were scripted; all else ran as it stands here."}), nil
+	return append(lines, line{kind: "heading", text: "Two homes on one machine, scripted models; all else ran as it stands here. Some lines are left out."}), nil
 }
