@@ -16,13 +16,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5589},
-		{"cmd", 27321},
+		{"cmd", 27463},
 		{"configs", 3724},
 		{"fleet", 19110},
 		{"gitsync", 18161},
-		{"internal", 8577},
-		{"internal/testkit", 3304},
-		{"node", 47355},
+		{"internal", 8598},
+		{"internal/testkit", 3321},
+		{"node", 47387},
 		{"node/control", 5087},
 		{"protocol", 8939},
 	}
