@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 18161},
 		{"internal", 8598},
 		{"internal/testkit", 3321},
-		{"node", 47387},
+		{"node", 47391},
 		{"node/control", 5087},
 		{"protocol", 8939},
 	}

@@ -78,16 +78,16 @@ const (
 
 // Invitation is an invitation line as its host knows it. The host does not keep the secret.
 type Invitation struct {
-	ID      string    `json:"id"`             // eight digits by which people tell lines apart
-	Line    string    `json:"line,omitempty"` // the line; present only in the answer to make-invitation
-	State   string    `json:"state"`          // open, used up, expired, revoked or burnt
-	Why     string    `json:"why,omitempty"`  // why it is burnt
-	Uses    int       `json:"uses"`           // how often it may be used
-	Used    int       `json:"used"`           // how often it was
-	Unasked bool      `json:"unasked"`        // nobody is asked before somebody is let in
-	Made    time.Time `json:"made"`           // UTC
-	Expires time.Time `json:"expires"`        // UTC
-	Knocks  []Knock   `json:"knocks"`         // the uses, the first one first
+	ID      string    `json:"id"`               // eight digits by which people tell lines apart
+	Line    string    `json:"line,omitempty"`   // the line; present only in the answer to make-invitation
+	State   string    `json:"state"`            // open, used up, expired, revoked or burnt
+	Why     string    `json:"why,omitempty"`    // why it is burnt
+	Uses    int       `json:"uses"`             // how often it may be used
+	Used    int       `json:"used"`             // how often it was
+	Unasked bool      `json:"unasked"`          // nobody is asked before somebody is let in
+	Made    time.Time `json:"made,omitzero"`    // UTC
+	Expires time.Time `json:"expires,omitzero"` // UTC
+	Knocks  []Knock   `json:"knocks"`           // the uses, the first one first
 }
 
 // The states of a knock.
@@ -111,7 +111,7 @@ type Knock struct {
 	Version     string        `json:"version"`     // of parley there, by its own words
 	Takes       bool          `json:"takes"`       // it takes links, by its own words
 	Words       string        `json:"words"`       // the three words to compare
-	At          time.Time     `json:"at"`          // UTC
+	At          time.Time     `json:"at,omitzero"` // UTC
 }
 
 // KnockAnswer says whether a newcomer is let in.

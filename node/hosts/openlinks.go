@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/writing"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // linkOpener has a host that runs take links.
@@ -25,6 +26,9 @@ type linkOpener struct {
 // address. The port that is bound is written into config.yaml, so that a port which the system has
 // chosen stays the same.
 func (l *linkOpener) Open(ctx context.Context, r control.OpenLinksRequest) (control.OpenedLinks, error) {
+	if _, _, err := protocol.SplitHostPort(r.Address); err != nil {
+		return control.OpenedLinks{}, control.Errorf(control.KindUsage, "parley fleet listen 192.0.2.7:4222", "cannot take links of other hosts: %v", err)
+	}
 	b := l.Bus()
 	if b == nil {
 		return control.OpenedLinks{}, writing.AsError(writing.ErrDraining)
