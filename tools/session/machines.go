@@ -48,7 +48,7 @@ func fromRecording(in io.Reader) ([]line, error) {
 			lines = append(lines, line{kind: "command", text: cut("  " + strings.TrimPrefix(s.Answer, "⏎ "))})
 		}
 		for _, text := range s.Shown {
-			begins := strings.TrimLeft(text, " ▐▛███▜▝█▘─└›\u00a0")
+			begins := strings.TrimLeft(text, " ▐▛█▜▝▘─└›\u00a0")
 			at := slices.IndexFunc(telling, func(t string) bool { return strings.HasPrefix(begins, t) })
 			if at < 0 || strings.HasPrefix(text, "Fleet to join") && found[telling[at]+s.Machine] {
 				continue

@@ -163,8 +163,11 @@ func (l leaving) waits(ctx context.Context) (s control.Status, running bool) {
 			all = append(all, cli.Count(one.n, one.what)+" "+one.does)
 		}
 	}
-	if s.Record.Remote == "" {
+	switch s.Record.Remote {
+	case "":
 		all = append(all, "the record has no remote: what other hosts have not heard is here alone")
+	case l.home.Shared():
+		all = append(all, "this host carries the record of the fleet, and without it nobody can push: first, "+l.v.Command("parley fleet remote set URL")+" on each host")
 	}
 	for _, line := range all {
 		l.v.Out.Printf("  %s\n", line)
