@@ -67,6 +67,9 @@ func (s QuietSpan) holds(minute int) bool {
 
 // Texts are the spans in the form that ParseQuiet reads.
 func (q QuietHours) Texts() []string {
+	if len(q) == 0 {
+		return nil
+	}
 	return each.Of(q, QuietSpan.String)
 }
 

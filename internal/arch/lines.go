@@ -16,8 +16,8 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5589},
-		{"cmd", 27463},
-		{"configs", 3724},
+		{"cmd", 27466},
+		{"configs", 3727},
 		{"fleet", 19110},
 		{"gitsync", 18161},
 		{"internal", 8598},
