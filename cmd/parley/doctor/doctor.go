@@ -101,7 +101,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		why := cli.NotConfigured(d.home, "")
 		do := why.Hint
 		if do == cli.BeginHint {
-			do = "parley install claude, or codex: it makes one too, or joins a fleet"
+			do = "parley install claude, or codex; on a further machine also: parley join URL, or a line"
 		}
 		f := causes.Of(causes.NoHome, causes.Facts{Do: do})
 		f.Verdict = why.Message
