@@ -16,13 +16,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5589},
-		{"cmd", 27466},
+		{"cmd", 27457},
 		{"configs", 3727},
 		{"fleet", 19110},
 		{"gitsync", 18161},
 		{"internal", 8598},
 		{"internal/testkit", 3321},
-		{"node", 47391},
+		{"node", 47412},
 		{"node/control", 5087},
 		{"protocol", 8939},
 	}

@@ -148,3 +148,11 @@ func Worst(all []Found) Level {
 	}
 	return worst
 }
+
+// OffBy says how far a clock is from this host's: "3s behind", "2m ahead of".
+func OffBy(d time.Duration) string {
+	if d < 0 {
+		return span.Text(-d.Round(time.Second)) + " behind"
+	}
+	return span.Text(d.Round(time.Second)) + " ahead of"
+}

@@ -64,7 +64,9 @@ func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	})
 	for _, p := range b.Partners {
 		for _, t := range p.Topics {
-			c.quote(t.Exchanges)
+			if !t.Stays {
+				c.quote(t.Exchanges)
+			}
 		}
 	}
 	b.Partners = notebook.Sorted(b.Partners)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
@@ -88,6 +89,26 @@ func (c *Collab) concerns(s *fleet.State, p parties.Party, channel protocol.Chan
 	return t.Slug == p.Slug || in(t.Pair[0]) && in(t.Pair[1]) // by all their scores, one trusts the other
 }
 
+// talking are the two who write to each other in a channel besides a topic of theirs; nil for another
+// channel, and if this host serves neither, as with nearly all messages: only then are topics looked
+// through.
+func (c *Collab) talking(s *fleet.State, channel protocol.ChannelID) []string {
+	for it := range s.Ledger.ChannelBackward(channel) {
+		two := append(it.Names(), it.Author().Name)
+		here := slices.ContainsFunc(c.Agents(), func(a configs.Agent) bool { return slices.Contains(two, a.Name.String()) })
+		if !here || protocol.DeriveChannel(c.RecordID, two...) != channel {
+			return nil
+		}
+		for _, t := range c.all(s) {
+			if c.talkOf(t) == channel {
+				return t.Pair[:]
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
 // Concerned are those whose files change because of what happens in a channel: the two participants
 // of a topic, also if they write to each other besides it, and everybody of this host who is or was
 // in a party that it concerns.
@@ -98,12 +119,7 @@ func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 				names = append(names, t.Pair[:]...)
 			}
 		} else if !s.HasAffair(parties.KindName, channel.String()) {
-			for _, t := range c.all(s) {
-				if c.talkOf(t) == channel {
-					names = append(names, t.Pair[:]...)
-					break
-				}
-			}
+			names = c.talking(s, channel)
 			return
 		}
 		for p := range c.allParties(s) {

@@ -176,7 +176,10 @@ func (rd *redactor) clear(ctx context.Context) error {
 	if was, err := os.ReadFile(rd.Cleared); len(files) == 0 || err == nil && string(was) == mark {
 		return nil
 	}
-	err := rd.indexer.Forget(ctx, func(path string) bool { return slices.Contains(files, protocol.ChannelsDir+"/"+path) })
+	err := rd.indexer.Forget(ctx, func(path string) bool {
+		_, hidden := slices.BinarySearch(files, protocol.ChannelsDir+"/"+path)
+		return hidden
+	})
 	if err := errors.Join(err, rd.ForgetPrompts()); err != nil {
 		return err
 	}

@@ -269,7 +269,7 @@ func (a *addressed) whereabouts(it *fleet.Item, m *traced) {
 	case h.State == control.HostAway || h.State == control.HostGit:
 		a.wayTo(h, it)
 	case h.Clock.Duration().Abs() > clockTolerance && !there && !settled:
-		a.add(causes.ClockOff, causes.Facts{Text: offBy(h.Clock.Duration())})
+		a.add(causes.ClockOff, causes.Facts{Text: causes.OffBy(h.Clock.Duration())})
 	case a.t.Hosts.PresenceOf(a.host, protocol.Name(a.name)) == control.AgentAway && !a.read:
 		a.add(causes.Gone, causes.Facts{})
 	}
@@ -289,7 +289,7 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 	at := a.t.Record.Status()
 	if b := a.t.Bus(); b != nil {
 		if off, some := b.Offences().Clocks[h.Alias]; some {
-			a.add(causes.ClockOff, causes.Facts{Text: offBy(off)})
+			a.add(causes.ClockOff, causes.Facts{Text: causes.OffBy(off)})
 		}
 		links := b.Links()
 		alone := !slices.ContainsFunc(links, func(l bus.Link) bool { return l.Up }) // then any link leads to all
@@ -316,12 +316,4 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 		a.add(causes.Claimed, causes.Facts{Text: h.Alias.String() + " has claimed it and not answered"})
 	}
 	a.add(causes.Away, causes.Facts{At: h.LastSeen})
-}
-
-// offBy says how far a clock is from this host's.
-func offBy(d time.Duration) string {
-	if d < 0 {
-		return span.Text(-d.Round(time.Second)) + " behind"
-	}
-	return span.Text(d.Round(time.Second)) + " ahead of"
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/install"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
@@ -298,14 +297,6 @@ func (d *doctor) well() map[causes.Area]string {
 	return well
 }
 
-// clockText says how far a clock is from this host's.
-func clockText(off time.Duration) string {
-	if off < 0 {
-		return span.Text(off.Abs().Round(time.Second)) + " behind"
-	}
-	return span.Text(off.Round(time.Second)) + " ahead of"
-}
-
 // columns shows each host of a fleet in a column.
 func columns(f control.FleetStatus) term.Table {
 	t := term.Table{Heading: []string{""}, Rows: [][]string{{"state"}, {"version"}, {"messages"}, {"behind"}, {"unpushed"}, {"remote"}, {"links"}, {"agents"}, {"clock"}}}
@@ -324,7 +315,7 @@ func columns(f control.FleetStatus) term.Table {
 				remote = term.Line(h.Remote)
 			}
 			if off := h.Clock.Duration(); off.Abs() > time.Second {
-				clock = clockText(off)
+				clock = causes.OffBy(off)
 			}
 			cells = []string{cells[0], cells[1], fmt.Sprint(h.Messages), fmt.Sprint(h.Behind), fmt.Sprint(h.Unpushed), remote, fmt.Sprintf("%d of %d", up, len(h.Links)), fmt.Sprint(h.AgentCount), clock}
 		}

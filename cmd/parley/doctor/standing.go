@@ -186,7 +186,7 @@ func Fleet(f control.FleetStatus) (all []causes.Found) {
 			add(causes.HostSilent, h.Problem)
 		}
 		if off := h.Clock.Duration(); off.Abs() > time.Minute {
-			add(causes.ClockOff, clockText(off))
+			add(causes.ClockOff, causes.OffBy(off))
 		}
 		if h.Behind > 0 {
 			add(causes.HostBehind, cli.Count(h.Behind, "message"))
