@@ -163,18 +163,6 @@ func TestCheck(t *testing.T) {
 			},
 		},
 		{
-			name: "templates, but not in tests",
-			files: map[string]string{
-				"store/a.go":      "package store\n\nimport _ \"text/template\"\n",
-				"store/b.go":      "package store\n\nimport _ \"html/template\"\n",
-				"store/a_test.go": "package store\n\nimport _ \"text/template\"\n",
-			},
-			want: []string{
-				"store/a.go:3 imports text/template (why: a template calls methods by name, so the linker keeps every exported method: the binary grows by 6 MB)",
-				"store/b.go:3 imports html/template (why: a template calls methods by name, so the linker keeps every exported method: the binary grows by 6 MB)",
-			},
-		},
-		{
 			name: "init, in tests too, but not a method of that name",
 			files: map[string]string{
 				"store/a.go":      "package store\n\ntype s struct{}\n\nfunc (s) init() {}\n",

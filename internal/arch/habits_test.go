@@ -23,10 +23,6 @@ func checkHabits(dir *folder, inits []string) []Violation {
 				found = append(found, Violation{File: f.path, Line: one.line,
 					What: "uses cgo",
 					Why:  "one static binary is built for every system without a C compiler"})
-			case !f.test && (one.path == "text/template" || one.path == "html/template"):
-				found = append(found, Violation{File: f.path, Line: one.line,
-					What: "imports " + one.path,
-					Why:  "a template calls methods by name, so the linker keeps every exported method: the binary grows by 6 MB"})
 			}
 		}
 		if !slices.Contains(inits, f.path) {

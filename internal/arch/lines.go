@@ -16,7 +16,7 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5589},
-		{"cmd", 27457},
+		{"cmd", 28590},
 		{"configs", 3727},
 		{"fleet", 19110},
 		{"gitsync", 18161},

@@ -275,6 +275,12 @@ func walls() []Wall {
 			Why:        "a tool calls and shows, as a command does: whatever it shows stands in the fences of prompts, and the SDK of MCP is known here alone",
 		},
 		{
+			Room:       "cmd/parley/console",
+			Parley:     []string{"cmd/parley/cli", "cmd/parley/frame/report", "cmd/parley/mesh", "node/control", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
+			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, textTools, system},
+			Why:        "a page shows what a verb answers and adds no rule: who may do what is the node's affair, and what is signed is signed by a command at the terminal",
+		},
+		{
 			Room:       "cmd/parley/bench",
 			Parley:     []string{"cmd/parley/cli", "node", "gitsync", "configs", "protocol"},                    // gitsync and protocol for its benchmarks
 			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, system, zerolog, natsGo, natsServer}, // its yardsticks are bare disks and bare NATS

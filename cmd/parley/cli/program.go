@@ -111,6 +111,14 @@ func (p *Program) command(words string) string {
 	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.home)+" --home ", "parley --home ")
 }
 
+// Args are the words of a command of parley as this run takes them: for the same home.
+func (p *Program) Args(words ...string) []string {
+	if p.home == "" {
+		return words
+	}
+	return append([]string{"--home", p.home}, words...)
+}
+
 // ShellWord quotes `s` if a shell would split it.
 func ShellWord(s string) string { return term.Shell(s) }
 

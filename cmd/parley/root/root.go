@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/console"
 	"github.com/parleyfleet/parley/cmd/parley/demo"
 	"github.com/parleyfleet/parley/cmd/parley/doctor"
 	"github.com/parleyfleet/parley/cmd/parley/frame"
@@ -78,7 +79,7 @@ colours).`
 	shown := []*cobra.Command{
 		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin, node.End),
 		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p),
-		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), doctor.NewCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records,
+		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), doctor.NewCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records, console.NewCommand(p, New),
 	}
 	root.AddCommand(shown...)
 	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, New), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),

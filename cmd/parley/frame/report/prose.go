@@ -41,6 +41,13 @@ func prose(words string, level int, marks []mark) (markup string, shown map[stri
 	return visible.Text(b.String()), s.shown // an entity can be any character
 }
 
+// Prose is Markdown of others as HTML, below a heading of a level. HTML in it stays text, nothing is
+// loaded, and only links to web pages and addresses of mail lead anywhere.
+func Prose(words string, level int) string {
+	markup, _ := prose(words, level, nil)
+	return markup
+}
+
 func without(all []util.PrioritizedValue, one any) []util.PrioritizedValue {
 	return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == one })
 }

@@ -1,0 +1,145 @@
+package console
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// door lets browsers in. A link lets one in, once: if it comes a second time, whoever came first is
+// put out, since one of the two is a stranger. The cookie is sent to every port of this machine, and
+// so are links that others write; therefore a request that does something also bears a secret that
+// only pages of this origin can read.
+type door struct {
+	told func(text string) // what the human should know
+
+	mu    sync.Mutex
+	links map[[32]byte]*visit // by the hash of the link's token; nil: not used yet
+}
+
+// visit is one browser that was let in.
+type visit struct {
+	cookie, secret [32]byte // hashes
+	over           bool
+}
+
+func token() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return hex.EncodeToString(b[:])
+}
+
+func hashed(token string) [32]byte { return sha256.Sum256([]byte(token)) }
+
+// link makes the token of a link.
+func (d *door) link() string {
+	t := token()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.links == nil {
+		d.links = map[[32]byte]*visit{}
+	}
+	d.links[hashed(t)] = nil
+	return t
+}
+
+// enter lets a browser in. `cookie` and `secret` are what it bears from now on.
+func (d *door) enter(token string) (cookie, secret string, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v, known := d.links[hashed(token)]
+	switch {
+	case !known:
+		return "", "", control.Errorf(control.KindRefused, "parley console", "this link is of no console that runs here")
+	case v != nil:
+		v.over = true
+		return "", "", control.Errorf(control.KindRefused, "end the console with Ctrl-C and start it anew",
+			"this link was used before, and lets nobody in twice: whoever used it is put out too")
+	}
+	cookie, secret = tokens()
+	d.links[hashed(token)] = &visit{cookie: hashed(cookie), secret: hashed(secret)}
+	return cookie, secret, nil
+}
+
+func tokens() (string, string) { return token(), token() }
+
+// inside returns the visit of a request; nil if its browser was not let in.
+func (d *door) inside(r *http.Request, cookie string) *visit {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return nil
+	}
+	bears := hashed(c.Value)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range d.links {
+		if v != nil && !v.over && subtle.ConstantTimeCompare(v.cookie[:], bears[:]) == 1 {
+			return v
+		}
+	}
+	return nil
+}
+
+// may reports whether a request that does something comes from a page of this console.
+func (v *visit) may(r *http.Request) bool {
+	bears := hashed(r.Header.Get(secretHeader))
+	return subtle.ConstantTimeCompare(v.secret[:], bears[:]) == 1
+}
+
+// secretHeader is where a page bears its secret.
+const secretHeader = "Parley-Secret"
+
+// cookieName is the name of the cookie. All ports of a host share their cookies, so it has the port.
+func (c *console) cookieName() string {
+	_, port, _ := strings.Cut(c.places.first()[len("https:"):], ":")
+	if c.places.secure() {
+		return "__Host-parley" + port
+	}
+	return "parley" + port
+}
+
+// enter answers the page that a link leads to.
+func (c *console) enter(w http.ResponseWriter, r *http.Request) {
+	var asked struct{ Token string }
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		fail(w, control.Errorf(control.KindUsage, "", "cannot read what the page sent"))
+		return
+	}
+	cookie, secret, err := c.door.enter(asked.Token)
+	by := browser(r)
+	if err != nil {
+		c.say("⚠ a link was used that lets nobody in, by " + by + ": " + control.AsError(err).Message)
+		fail(w, err)
+		return
+	}
+	c.say("✓ let in: " + by)
+	http.SetCookie(w, &http.Cookie{Name: c.cookieName(), Value: cookie, Path: "/", HttpOnly: true, Secure: c.places.secure(), SameSite: http.SameSiteStrictMode})
+	reply(w, map[string]string{"secret": secret})
+}
+
+func (c *console) say(text string) {
+	if c.door.told != nil {
+		c.door.told(text)
+	}
+}
+
+// browser names who sent a request, as it says itself.
+func browser(r *http.Request) string {
+	agent := r.UserAgent()
+	name := "an unknown program"
+	for _, known := range []string{"Firefox", "Edg", "Chrome", "Safari", "curl"} {
+		if strings.Contains(agent, known) {
+			name = known
+			break
+		}
+	}
+	return visible.Line(name + " at " + r.RemoteAddr)
+}

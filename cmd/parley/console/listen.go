@@ -1,0 +1,125 @@
+package console
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/netip"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"slices"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// places are the origins at which a browser may come to the console, such as http://127.0.0.1:7400.
+// A page of any other name is not served: a stranger's name can be made to lead to this machine.
+type places []string
+
+func (p places) first() string { return p[0] }
+
+// of reports whether a request was sent to one of the places.
+func (p places) of(host string) bool {
+	return slices.ContainsFunc(p, func(origin string) bool {
+		u, err := url.Parse(origin)
+		return err == nil && u.Host == host
+	})
+}
+
+// secure reports whether browsers come by TLS.
+func (p places) secure() bool { return len(p[0]) > 5 && p[0][:6] == "https:" }
+
+// listen opens the address at which the pages are served. Beyond this machine nothing is served
+// without TLS.
+func listen(ctx context.Context, s settings) (net.Listener, places, error) {
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil {
+		return nil, nil, control.Errorf(control.KindUsage, "such as --listen 127.0.0.1:7400", "cannot listen at %q: %v", s.listen, err)
+	}
+	if s.cert == "" && !loopback(host) {
+		return nil, nil, control.Errorf(control.KindUsage, "--cert FILE --key FILE, or leave --listen out and put a proxy before it: --at URL",
+			"cannot serve the console at %s without TLS: whoever is on the way would read along", s.listen)
+	}
+	var certs []tls.Certificate
+	if s.cert != "" {
+		cert, err := tls.LoadX509KeyPair(s.cert, s.key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot use the certificate: %w", err)
+		}
+		certs = append(certs, cert)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot listen at %s: %w", s.listen, err)
+	}
+	at, err := origins(listener.Addr().(*net.TCPAddr), host, s.at, certs)
+	if err != nil {
+		return nil, nil, err
+	}
+	if certs != nil {
+		listener = tls.NewListener(listener, &tls.Config{Certificates: certs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	}
+	return listener, at, nil
+}
+
+func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at places, err error) {
+	scheme := "http://"
+	if certs != nil {
+		scheme = "https://"
+	}
+	add := func(name string) { at = append(at, scheme+net.JoinHostPort(name, fmt.Sprint(addr.Port))) }
+	if proxy != "" {
+		u, err := url.Parse(proxy)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" {
+			return nil, control.Errorf(control.KindUsage, "such as --at https://desk.tail1234.ts.net", "%q is no address of a proxy: it begins with https:// and has no path", proxy)
+		}
+		return places{"https://" + u.Host}, nil
+	}
+	for _, cert := range certs {
+		for _, name := range cert.Leaf.DNSNames {
+			add(name)
+		}
+		for _, ip := range cert.Leaf.IPAddresses {
+			add(ip.String())
+		}
+	}
+	if ip, err := netip.ParseAddr(host); certs == nil || err == nil && !ip.IsUnspecified() {
+		add(addr.IP.String())
+	}
+	if certs == nil {
+		add("localhost")
+	}
+	if len(at) == 0 {
+		return nil, control.Errorf(control.KindUsage, "name an address: --listen ADDRESS:PORT", "the certificate names no host, and %s is no address that a browser could be given", addr)
+	}
+	return at, nil
+}
+
+func loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// browse has the system open a file in the person's browser.
+func browse(ctx context.Context, file string) error {
+	words := []string{"xdg-open", file}
+	switch runtime.GOOS {
+	case "darwin":
+		words[0] = "open"
+	case "windows":
+		words = []string{"rundll32", "url.dll,FileProtocolHandler", file}
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), words[0], words[1:]...) // the browser lives on
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // ends with the program
+	return nil
+}
+
+// quiet is the log of the server. What strangers do wrong is no news for a terminal.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -1,0 +1,212 @@
+"use strict";
+// All that the pages need of a script: to be let in, to send, to be asked for anew when something
+// happens, and keys. A page has one form, made by the console; here it is only put in place.
+(() => {
+  const store = "secret";
+  const said = document.getElementById("said");
+
+  // let in: the token of the link stands behind the #, which no request bears.
+  if (document.body.hasAttribute("data-door")) {
+    const token = location.hash.slice(1);
+    if (!token) return;
+    history.replaceState(null, "", "/enter");
+    said.textContent = "One moment …";
+    fetch("/enter", { method: "POST", body: JSON.stringify({ token }) })
+      .then(async (answer) => {
+        const is = await answer.json();
+        if (!answer.ok) { said.textContent = is.error + (is.hint ? ". What to try: " + is.hint : ""); return; }
+        localStorage.setItem(store, is.secret);
+        location.replace("/");
+      })
+      .catch(() => { said.textContent = "The console has ended, or cannot be reached. Start it anew: parley console"; });
+    return;
+  }
+  if (location.hash.length === 65) history.replaceState(null, "", location.pathname);
+
+  // same makes an element like another one, and leaves alone what has not changed: where somebody
+  // types, what is open, how far it is scrolled. Children with an id are found by it.
+  const same = (is, next) => {
+    if (is.hasAttribute("data-keep") || is.isEqualNode(next)) return;
+    for (const { name } of [...is.attributes]) if (!next.hasAttribute(name) && name !== "open") is.removeAttribute(name);
+    for (const { name, value } of next.attributes) if (is.getAttribute(name) !== value) is.setAttribute(name, value);
+    const merge = is.hasAttribute("data-merge"); // a list that has grown above: what it had stays
+    const byId = new Map();
+    for (const child of is.children) if (child.id) byId.set(child.id, child);
+    let at = merge ? null : is.firstChild;
+    for (const child of [...next.childNodes]) {
+      const known = child.id ? byId.get(child.id) : null;
+      if (merge) {
+        if (known) same(known, child);
+        else if (child.nodeType === 1) is.append(document.importNode(child, true));
+        continue;
+      }
+      if (known) {
+        if (known === at) at = at.nextSibling; else is.insertBefore(known, at);
+        same(known, child);
+      } else if (at && at.nodeType === child.nodeType && at.nodeName === child.nodeName && !at.id && !child.id) {
+        const here = at;
+        at = at.nextSibling;
+        if (here.nodeType === 1) same(here, child); else if (here.nodeValue !== child.nodeValue) here.nodeValue = child.nodeValue;
+      } else is.insertBefore(document.importNode(child, true), at);
+    }
+    while (!merge && at) { const gone = at; at = at.nextSibling; gone.remove(); }
+  };
+
+  let wanted = 0;
+  const gates = () => Number(document.querySelector("#menu-Gates .count")?.firstChild.nodeValue || 0);
+  let waited = gates();
+  const titled = () => {
+    const now = gates();
+    document.title = (now ? "(" + now + ") " : "") + document.title.replace(/^\(\d+\) /, "");
+    if (now > waited) {
+      navigator.vibrate?.(200);
+      if (window.Notification && Notification.permission === "granted" && document.hidden)
+        try { new Notification("parley: a gate waits for you", { tag: "gates" }); } catch { /* only for pages with a worker here */ }
+    }
+    waited = now;
+  };
+  titled();
+
+  // load asks for the page anew, and puts it in place.
+  const load = async (at = location.href) => {
+    const mine = ++wanted;
+    let answer, text;
+    try { answer = await fetch(at, { headers: { Accept: "text/html" } }); text = await answer.text(); } catch { return; }
+    if (mine !== wanted) return; // a later one is on its way
+    if (answer.status === 401) { location.reload(); return; }
+    const page = new DOMParser().parseFromString(text, "text/html");
+    const main = document.getElementById("main");
+    const below = window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
+    for (const id of ["menu", "who", "main"]) {
+      const next = page.getElementById(id);
+      if (next) same(document.getElementById(id), next);
+    }
+    document.body.dataset.live = page.body.dataset.live || "";
+    document.title = page.title;
+    titled();
+    const log = main.querySelector("[data-merge]");
+    if (log && below) {
+      while (log.children.length > 400) log.firstElementChild.remove();
+      window.scrollTo(0, document.body.scrollHeight);
+    }
+  };
+
+  // live: the console tells of which kinds things have happened.
+  const live = document.getElementById("live");
+  let source, soon;
+  const tell = (state, words) => { if (live.dataset.state !== state) { live.dataset.state = state; live.textContent = words; } };
+  const follow = () => {
+    if (source) return;
+    source = new EventSource("/live");
+    source.onmessage = (event) => {
+      const kinds = event.data.split(" ");
+      if (kinds.includes("lost") && !kinds.includes("begun")) { tell("lost", "the node is gone"); return; }
+      tell("on", "live");
+      const wants = (document.body.dataset.live + " begun missed desk gate").split(" ");
+      if (!kinds.some((kind) => wants.includes(kind))) return;
+      clearTimeout(soon);
+      soon = setTimeout(load, document.hidden ? 1000 : 0);
+    };
+    source.onerror = () => tell("lost", "the console has ended");
+  };
+  addEventListener("pagehide", () => { source?.close(); source = null; });
+  addEventListener("pageshow", follow);
+  follow();
+
+  // Forms that send: the answer is said beneath the form.
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (!form.hasAttribute("data-send")) return;
+    event.preventDefault();
+    const out = form.querySelector("output");
+    const tellOut = (words, bad) => { if (out) { out.textContent = words; out.className = bad ? "bad" : "good"; } };
+    const button = event.submitter;
+    const body = new FormData(form, button);
+    if (button) button.disabled = true;
+    tellOut("…", false);
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, headers: { "Parley-Secret": localStorage.getItem(store) || "" } });
+      const is = await answer.json();
+      if (answer.ok) {
+        form.reset();
+        tellOut(is.said, false);
+        if (is.go) { location.assign(is.go); return; }
+        load();
+      } else tellOut(is.error + (is.hint ? ". What to try: " + is.hint : ""), true);
+    } catch { tellOut("not sent: the console cannot be reached", true); }
+    if (button) button.disabled = false;
+  });
+
+  // Forms that ask while somebody types.
+  let typed;
+  document.addEventListener("input", (event) => {
+    const form = event.target.form;
+    if (!form?.hasAttribute("data-typing")) return;
+    clearTimeout(typed);
+    typed = setTimeout(() => {
+      const at = new URL(form.action);
+      at.search = new URLSearchParams(new FormData(form));
+      history.replaceState(null, "", at);
+      load(at.href);
+    }, 150);
+  });
+
+  document.addEventListener("click", async (event) => {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      try { await navigator.clipboard.writeText(copy.dataset.copy); copy.textContent = "copied"; } catch { copy.textContent = "not copied"; }
+      setTimeout(() => { copy.textContent = "copy"; }, 1500);
+      return;
+    }
+    const older = event.target.closest("a[data-older]"); // puts what came before above a list
+    if (older) {
+      event.preventDefault();
+      earlier(older);
+    }
+  });
+  const earlier = async (link) => {
+    if (link.dataset.busy) return;
+    link.dataset.busy = "1";
+    const list = document.querySelector("[data-merge]");
+    try {
+      const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
+      const height = document.body.scrollHeight;
+      list.prepend(...[...page.querySelectorAll("[data-merge] > *")].filter((row) => !document.getElementById(row.id)).map((row) => document.importNode(row, true)));
+      const next = page.querySelector("a[data-older]");
+      if (next) { link.href = next.href; } else link.remove();
+      window.scrollTo(0, window.scrollY + document.body.scrollHeight - height);
+    } finally { delete link.dataset.busy; }
+  };
+  const above = document.querySelector("a[data-older]");
+  if (above && window.IntersectionObserver) new IntersectionObserver((seen) => { if (seen[0].isIntersecting && window.scrollY > 0) earlier(above); }, { rootMargin: "400px" }).observe(above);
+  if (document.querySelector("[data-merge][data-end]") && !location.hash) window.scrollTo(0, document.body.scrollHeight);
+
+  // Keys.
+  let went = false;
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input, textarea, select, [contenteditable]");
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && typing?.form) { typing.form.requestSubmit(); return; }
+    if (typing) { if (event.key === "Escape") typing.blur(); return; }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (went) {
+      went = false;
+      const to = document.querySelector('#menu a[data-key="' + CSS.escape(event.key) + '"]');
+      if (to) { event.preventDefault(); to.click(); }
+      return;
+    }
+    const rows = () => [...document.querySelectorAll("main [data-row]")].filter((row) => row.offsetParent);
+    const step = (by) => {
+      const all = rows();
+      const next = all[Math.min(all.length - 1, Math.max(0, all.indexOf(document.activeElement.closest("[data-row]")) + by))];
+      if (next) { next.tabIndex = -1; next.focus(); next.scrollIntoView({ block: "nearest" }); event.preventDefault(); }
+    };
+    switch (event.key) {
+      case "g": went = true; setTimeout(() => { went = false; }, 1500); break;
+      case "/": { const field = document.querySelector("input[type=search]"); if (field) { field.focus(); event.preventDefault(); } else location.assign("/search"); break; }
+      case "?": document.getElementById("keys").showModal(); break;
+      case "j": step(1); break;
+      case "k": step(-1); break;
+      case "Enter": if (document.activeElement.matches("[data-row]")) document.activeElement.querySelector("a")?.click(); break;
+    }
+  });
+})();

@@ -1,0 +1,148 @@
+package console
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// page is one kind of page: its address, as a pattern of net/http, the place in the menu that it
+// belongs to, its template, and the kinds of events after which it is asked for anew.
+type page struct {
+	at, menu, name string
+	live           []control.EventKind
+	// show asks the node for what stands on the page. `title` is what the page is called.
+	show func(a *asking) (body any, title string, err error)
+}
+
+// asking is a request of a browser that was let in.
+type asking struct {
+	*http.Request
+	c *console
+}
+
+// ask asks the node for what a page shows.
+func ask[Q, A any](a *asking, verb control.Verb[Q, A], r Q) (A, error) {
+	return verb.Ask(a.Context(), a.c.node, r)
+}
+
+// menu are the pages that stand in the menu, with the key that leads there after g.
+type entry struct {
+	At, Name, Key, About string
+	Here                 bool
+	Count                int
+}
+
+func menu() []entry {
+	return []entry{
+		{At: "/", Name: "Fleet", Key: "f", About: "hosts, agents, sessions"},
+		{At: "/talk", Name: "Talk", Key: "t", About: "what is said, as it comes"},
+		{At: "/gates", Name: "Gates", Key: "a", About: "what waits for you"},
+		{At: "/topics", Name: "Topics", Key: "o", About: "what was agreed"},
+		{At: "/parties", Name: "Parties", Key: "p", About: "who works together"},
+		{At: "/mesh", Name: "Mesh", Key: "m", About: "how far they are in sync"},
+		{At: "/inquiries", Name: "Inquiries", Key: "i", About: "what is investigated"},
+		{At: "/work", Name: "Work", Key: "w", About: "queue, runs, dead letters"},
+		{At: "/record", Name: "Record", Key: "r", About: "git, links, trouble"},
+		{At: "/search", Name: "Search", Key: "s", About: "all words"},
+	}
+}
+
+// sheet is what the frame of every page shows.
+type sheet struct {
+	Title  string
+	Menu   []entry
+	Self   control.Self
+	Asks   string // the command that the terminal asks about
+	Live   string // kinds of events after which it is asked for anew
+	Style  string
+	Script string
+	Icon   string
+	Body   template.HTML
+}
+
+type sheets struct {
+	c      *console
+	static map[string][]byte
+	forms  *template.Template
+}
+
+func newSheets(c *console) (*sheets, error) {
+	s := &sheets{c: c}
+	var err error
+	if s.static, err = static(); err != nil {
+		return nil, err
+	}
+	s.forms, err = template.New("").Funcs(c.words()).ParseFS(files, "page/*.html")
+	return s, err
+}
+
+// show answers with a page, or with why it cannot be shown.
+func (s *sheets) show(w http.ResponseWriter, r *http.Request, p page) {
+	body, title, err := p.show(&asking{Request: r, c: s.c})
+	if err != nil {
+		s.failed(w, r, p.menu, err)
+		return
+	}
+	live := make([]string, len(p.live))
+	for i, kind := range p.live {
+		live[i] = string(kind)
+	}
+	s.write(w, r, http.StatusOK, p.menu, title, strings.Join(live, " "), p.name, body)
+}
+
+// failed shows why there is no page. It comes by itself when the node is back.
+func (s *sheets) failed(w http.ResponseWriter, r *http.Request, menu string, err error) {
+	e := control.AsError(err)
+	s.write(w, r, status(e), menu, "Not shown", "", "failed", e)
+}
+
+func (s *sheets) missing(w http.ResponseWriter, r *http.Request) {
+	s.failed(w, r, "", control.Errorf(control.KindNotFound, "", "there is no page %s", visible.Line(r.URL.Path)))
+}
+
+// door is all that a browser sees that was not let in.
+func (s *sheets) door(w http.ResponseWriter, r *http.Request) {
+	code := http.StatusUnauthorized
+	if r.URL.Path == "/enter" {
+		code = http.StatusOK
+	}
+	s.execute(w, code, "door", s.frame("parley"))
+}
+
+func (s *sheets) frame(title string) sheet {
+	return sheet{Title: title, Style: staticOf(s.static, "style.css"), Script: staticOf(s.static, "app.js"), Icon: staticOf(s.static, "icon.svg")}
+}
+
+func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, title, live, name string, body any) {
+	var out bytes.Buffer
+	if err := s.forms.ExecuteTemplate(&out, name, body); err != nil {
+		s.execute(w, http.StatusInternalServerError, "door", s.frame("parley"))
+		return
+	}
+	sh := s.frame(title)
+	sh.Body, sh.Live, sh.Asks, sh.Menu = template.HTML(out.String()), live, s.c.desk.Asks(), menu() // made by a template
+	sh.Self, _ = control.Whoami.Ask(r.Context(), s.c.node)                                          // the page says what is wrong
+	gates, _ := control.Gates.Ask(r.Context(), s.c.node, control.GatesRequest{})
+	for i := range sh.Menu {
+		sh.Menu[i].Here = sh.Menu[i].At == at
+		if sh.Menu[i].At == "/gates" {
+			sh.Menu[i].Count = len(gates.Gates)
+		}
+	}
+	s.execute(w, code, "frame", sh)
+}
+
+func (s *sheets) execute(w http.ResponseWriter, code int, name string, value any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_ = s.forms.ExecuteTemplate(w, name, value) // who has gone sees nothing
+}
+
+// now is the time of the console.
+func (c *console) now() time.Time { return c.p.Now() }
