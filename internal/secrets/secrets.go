@@ -45,14 +45,6 @@ var starts = sync.OnceValue(func() (by [256][]start) {
 	return by
 })
 
-// Any reports whether there is a secret in a text.
-func Any(text string) bool {
-	for range each(text) {
-		return true
-	}
-	return false
-}
-
 // Find returns the secrets in a text, in their order.
 func Find(text string) []Found { return slices.Collect(each(text)) }
 

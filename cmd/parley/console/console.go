@@ -90,6 +90,7 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 	}
 	c := &console{p: p, node: node, places: at}
 	c.desk = desk{terminal: term.IsTerminal(p.Stdin) && p.Err.Terminal, asked: make(chan decision), changed: c.tabs.ring}
+	c.door.told = p.View().Note
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	handler, err := c.handler()
@@ -114,7 +115,6 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
 	p.View().Note("Ctrl-C ends it.")
-	c.door.told = func(text string) { p.View().Note(text) }
 	c.desk.serve(ctx, p, root)
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("cannot go on serving the console: %w", err)
