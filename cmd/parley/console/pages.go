@@ -8,6 +8,11 @@ import (
 func pages() []page {
 	return []page{
 		{at: "/{$}", menu: "/", name: "fleet", live: control.EventKinds(), show: showFleet},
+		{at: "/topics", menu: "/topics", name: "topics", live: []control.EventKind{control.EventMessage}, show: showTopics},
+		{at: "/topic/{me}/{with}/{topic}", menu: "/topics", name: "topic", live: []control.EventKind{control.EventMessage}, show: showTopic},
+		{at: "/parties", menu: "/parties", name: "parties", live: partyKinds, show: showParties},
+		{at: "/party/{id}", menu: "/parties", name: "party", live: partyKinds, show: showParty},
+		{at: "/mesh", menu: "/mesh", name: "mesh", live: partyKinds, show: showMesh},
 	}
 }
 
@@ -15,6 +20,8 @@ func pages() []page {
 func deeds() map[string]deed {
 	return map[string]deed{
 		"/leave": leave,
+
+		"/party/task": addTask,
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -100,6 +102,9 @@ func static() (map[string][]byte, error) {
 		data, err := files.ReadFile("page/" + name)
 		if err != nil {
 			return nil, err
+		}
+		if name == "style.css" {
+			data = fmt.Appendf(data, ".mesh{%s}\n", mesh.Style)
 		}
 		sum := sha256.Sum256(data)
 		all["/static/"+hex.EncodeToString(sum[:6])+"/"+name] = data

@@ -34,6 +34,9 @@ func (c *console) words() template.FuncMap {
 		"join":    func(words []string) string { return visible.Line(strings.Join(words, ", ")) },
 		"score":   func(s protocol.Score) string { return s.Percent() },
 		"dict":    dict,
+		"who":     whoPage,
+		"tone":    tone,
+		"spark":   spark,
 	}
 }
 

@@ -111,11 +111,12 @@ func runSVG(ctx context.Context, file string, client control.Service, v cli.View
 	if err := os.WriteFile(file, []byte(drawing(m)), 0o644); err != nil {
 		return fmt.Errorf("cannot write the drawing: %w", err)
 	}
-	v.Err.Printf("Drawn: %s, in %s\n", summary(m), term.Line(file))
+	v.Err.Printf("Drawn: %s, in %s\n", Summary(m), term.Line(file))
 	return nil
 }
 
-func summary(m control.Mesh) string {
+// Summary says how much there is in a mesh.
+func Summary(m control.Mesh) string {
 	agents, hosts, parties := 0, map[string]bool{}, map[string]bool{}
 	for _, n := range m.Nodes {
 		hosts[n.Data.Node.String()] = true
@@ -140,11 +141,11 @@ func runMesh(ctx context.Context, client control.Service, v cli.View) error {
 	case v.JSON:
 		return v.WriteJSON(m)
 	case len(m.Edges) == 0:
-		v.Out.Printf("%s.\n", summary(m))
+		v.Out.Printf("%s.\n", Summary(m))
 		v.Next("parley party organize \"topic\" --with mawjs", "begin one")
 		return nil
 	}
-	v.Out.Printf("🕸 %s\n\n", summary(m))
+	v.Out.Printf("🕸 %s\n\n", Summary(m))
 	var shown []control.MeshEdge
 	t := term.Table{Heading: []string{"From", "To", "Party", "Raw", "Decay", "λ", "Last Sync", "Trust", "Team", "Colour"}, Flexible: 2}
 	t.Style = func(row int, cell string) string { return v.Out.Colour(string(shown[row].Data.Colour), cell) }

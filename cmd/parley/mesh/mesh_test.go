@@ -251,6 +251,43 @@ func TestDrawingsOfAnySize(t *testing.T) {
 	}
 }
 
+// On a page the drawing has no style of its own, which a page may not have. Its nodes and lines are
+// links, and what is told of a line lies above all lines, within the drawing.
+func TestDrawingOnAPage(t *testing.T) {
+	svg := parsed(t, Drawing(some(), pageLinks))
+	links, tips, lines, w := []string{}, 0, 0, 0.0
+	if _, err := fmt.Sscanf(svg.attr("viewBox"), "0 44 %f", &w); err != nil || svg.attr("class") != "mesh" {
+		t.Fatalf("%v: %q", err, svg.attr("viewBox"))
+	}
+	for _, e := range svg.all() {
+		switch {
+		case e.XMLName.Local == "style" || e.attr("style") != "":
+			t.Error("it has a style")
+		case e.XMLName.Local == "a":
+			links = append(links, e.attr("href"))
+		case e.attr("marker-end") != "":
+			lines++
+			if tips > 0 {
+				t.Error("a line lies on what is told of another one")
+			}
+		case e.attr("class") == "tip":
+			tips++
+			var x, y float64
+			if _, err := fmt.Sscanf(e.attr("transform"), "translate(%f %f)", &x, &y); err != nil || x < 0 || x > w {
+				t.Errorf("%s: outside of the drawing", e.attr("transform"))
+			}
+		}
+	}
+	if diff := cmp.Diff([]string{"/nat", "/skills", "/mawjs", "/new", "/volt", "/c1", "/c1", "/c1", "/c1"}, links); diff != "" {
+		t.Error(diff)
+	}
+	if tips != 4 || lines != 4 {
+		t.Errorf("%d lines, of %d is told", lines, tips)
+	}
+}
+
+var pageLinks = Links{Who: func(n control.MeshNode) string { return "/" + n.Label }, Party: func(e control.MeshEdge) string { return "/" + e.Data.Channel.String() }}
+
 func TestDrawingInAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mesh.svg")
 	if _, errs, code := run(t, 0, some(), nil, "mesh", "--svg", file); code != 0 || !strings.Contains(errs, "Drawn: 1 party") {
@@ -276,6 +313,7 @@ func FuzzDrawing(f *testing.F) {
 		m.Nodes[0].ID, m.Nodes[0].Label, m.Nodes[0].Data.Status, m.Nodes[0].Data.Node = name, name, topic, protocol.Name(name)
 		m.Edges[0].Target, m.Edges[0].Data.Topic, m.Edges[0].Data.Observer = name, topic, name
 		parsed(t, drawing(m))
+		parsed(t, Drawing(m, pageLinks))
 	})
 }
 

@@ -283,7 +283,7 @@ func TestCyanIsNotGreen(t *testing.T) {
 		z := math.Cbrt((.0193*seen[0] + .1192*seen[1] + .9505*seen[2]) / 1.0888)
 		return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 	}
-	for i, mode := range strings.SplitN(style, "@media", 2) {
+	for i, mode := range strings.SplitN(Style, "@media", 2) {
 		colour := func(name string) string {
 			return regexp.MustCompile(`\.` + name + `\{stroke:#([0-9a-f]{6})\}`).FindStringSubmatch(mode)[1]
 		}

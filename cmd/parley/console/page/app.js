@@ -112,6 +112,8 @@
   addEventListener("pagehide", () => { source?.close(); source = null; });
   addEventListener("pageshow", follow);
   follow();
+  setInterval(() => { if (!document.hidden) load(); }, 60000); // how long ago things were changes by itself, and scores fade
+  document.querySelector("#menu [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
   // Forms that send: the answer is said beneath the form.
   document.addEventListener("submit", async (event) => {
