@@ -26,7 +26,7 @@
   // same makes an element like another one, and leaves alone what has not changed: where somebody
   // types, what is open, how far it is scrolled. Children with an id are found by it.
   const same = (is, next) => {
-    if (is.hasAttribute("data-keep") || is.isEqualNode(next)) return;
+    if (is.hasAttribute("data-keep") || is.nodeName === "OUTPUT" || is.isEqualNode(next)) return; // an output says what was done
     for (const { name } of [...is.attributes]) if (!next.hasAttribute(name) && name !== "open") is.removeAttribute(name);
     for (const { name, value } of next.attributes) if (is.getAttribute(name) !== value) is.setAttribute(name, value);
     const merge = is.hasAttribute("data-merge"); // a list that has grown above: what it had stays
