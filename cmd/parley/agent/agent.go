@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
@@ -150,31 +151,6 @@ func newListCommand(p *cli.Program) *cobra.Command {
 	}, "print an array of agents as JSON")
 }
 
-// Hindered says in a few words why an agent's messages wait longer than for their turn, and how
-// many dead letters it has. It returns "" if there is nothing to say.
-func Hindered(w control.AgentWork) string {
-	var words []string
-	if w.Paused {
-		words = append(words, cli.Waiting(control.WhyPaused))
-	}
-	if w.Missing != "" || w.Stalled != "" { // its program is not there, or the disk does not take the note that it is started
-		words = append(words, cli.Waiting(control.WhyStalled))
-	}
-	if w.Over > 0 { // agents have caused too many runs
-		words = append(words, cli.Waiting(control.WhyBudget))
-	}
-	if w.Held { // the host already runs as many commands as it may
-		words = append(words, cli.Waiting(control.WhySlots))
-	}
-	if w.Failing > 0 {
-		words = append(words, cli.Waiting(control.WhyRetry))
-	}
-	if w.Dead > 0 {
-		words = append(words, cli.Count(w.Dead, "dead letter"))
-	}
-	return strings.Join(words, ", ")
-}
-
 // Coloured is what an agent is at, red if it does not work and yellow if it is held up; else as `well`
 // has it.
 func Coloured(v cli.View, w control.AgentWork, text string, well func(string) string) string {
@@ -213,7 +189,7 @@ func stateOf(a control.Agent) string {
 	if a.Door == configs.DoorInbox && a.Presence != "" {
 		words = append(words, term.Line(string(a.Presence)))
 	}
-	if hindered := Hindered(a.AgentWork); hindered != "" {
+	if hindered := standing.Hindered(a.AgentWork); hindered != "" {
 		words = append(words, hindered)
 	}
 	if !a.QuietUntil.IsZero() {

@@ -14,16 +14,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// ls, status and agent list say in the same words what keeps an agent from its mail.
-func TestHindered(t *testing.T) {
-	if got := Hindered(control.AgentWork{Paused: true, Stalled: "no room", Held: true, Over: 1, Failing: 1, Dead: 2}); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
-		t.Errorf("hindered: %s", got)
-	}
-	if got := Hindered(control.AgentWork{}); got != "" {
-		t.Errorf("hindered by nothing: %s", got)
-	}
-}
-
 func TestAgentsForPeople(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/install"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/causes"
@@ -126,7 +127,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 	if len(d.words) > 0 {
 		return sessions
 	}
-	d.found = append(append(d.found, Standing(s)...), unpushed(s, d.Now())...)
+	d.found = append(append(d.found, standing.Of(s)...), unpushed(s, d.Now())...)
 	backup, err := configs.ReadBackup(d.home.Backed())
 	if d.copies = copies(d.View(), s, backup, d.Now()); d.copies == "" {
 		text := "for 7 days no other host was there, no remote has it, and no backup was made"

@@ -1,9 +1,8 @@
 package host
 
 import (
-	"time"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -34,19 +33,11 @@ func showHosts(v cli.View, hosts []control.Host) {
 	t.Paint = term.Paint{Column: 1, Style: func(row int, cell string) string { return Coloured(v, hosts[row].State, 0, cell) }}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), State(h.State), v.StampOrEmpty(h.Since), LastSeen(v, h.State, h.LastSeen),
+			h.Alias.String(), standing.Host(h.State), v.StampOrEmpty(h.Since), standing.LastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), cli.Names(h.Agents), h.Fingerprint,
 		})
 	}
 	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay},
 		cli.Squeeze{Column: 6, Least: 20}, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 3},
 		cli.Squeeze{Column: 6, Least: 14}, cli.Squeeze{Column: 6})
-}
-
-// LastSeen is when a host was last heard, if it is away. It is "" for a host that is heard now.
-func LastSeen(v cli.View, state control.HostState, at time.Time) string {
-	if state == control.HostHere || state == control.HostLive {
-		return ""
-	}
-	return v.StampOrEmpty(at)
 }

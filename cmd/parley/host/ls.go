@@ -2,12 +2,11 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -65,13 +64,13 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			return agent.Coloured(v, all[row].AgentWork, cell, func(text string) string { return Coloured(v, all[row].State, all[row].Gates, text) })
 		}}
 		for _, one := range all {
-			state := State(one.State)
-			if work := workOf(one, v); work != "" {
+			state := standing.Host(one.State)
+			if work := standing.Work(v, one); work != "" {
 				state += ", " + work
 			}
 			t.Rows = append(t.Rows, []string{
 				term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
-				term.Line(one.Address), RoundTripOrEmpty(one.RTT.Duration()),
+				term.Line(one.Address), standing.RoundTripOrEmpty(one.RTT.Duration()),
 			})
 		}
 		v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
@@ -85,34 +84,6 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
 		}
 	})
-}
-
-// workOf says in a few words what an agent does. For an agent of this host, it also says what it
-// has to do.
-func workOf(one control.Participant, v cli.View) string {
-	var words []string
-	switch {
-	case one.Waits != nil:
-		text, _ := v.Waits(*one.Waits)
-		words = append(words, text)
-	case one.Running > 0:
-		words = append(words, fmt.Sprintf("%d running", one.Running))
-	case one.Presence != "" && one.Queued == 0:
-		words = append(words, term.Line(string(one.Presence)))
-	}
-	if one.Queued > 0 {
-		words = append(words, fmt.Sprintf("%d waiting", one.Queued))
-	}
-	if one.Unread > 0 {
-		words = append(words, fmt.Sprintf("%d unread", one.Unread))
-	}
-	if one.Gates > 0 {
-		words = append(words, cli.Count(one.Gates, "gate")+" to decide")
-	}
-	if hindered := agent.Hindered(one.AgentWork); hindered != "" {
-		words = append(words, hindered)
-	}
-	return strings.Join(words, ", ")
 }
 
 // lastAsked is when an agent that asks for its mail last did so: nobody answers for an agent that
@@ -135,17 +106,6 @@ func someoneElse(all []control.Participant) string {
 		return ""
 	}
 	return all[i].Name.String() + "@" + all[i].Host.String() // the human of this host may have the same name
-}
-
-// State says how a host can be reached, in words for people.
-func State(s control.HostState) string {
-	switch s {
-	case control.HostGit:
-		return "by git"
-	case control.HostOther:
-		return "other program"
-	}
-	return string(s)
 }
 
 // Coloured is how a host can be reached, green if it is, and yellow if it is not or if `gates` wait for

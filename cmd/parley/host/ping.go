@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -66,8 +65,8 @@ func runPing(ctx context.Context, r control.PingRequest, times int, client contr
 	sum.Min, sum.Median, sum.Max = took[0], took[len(took)/2], took[len(took)-1]
 	return v.Show(sum, nil, func() {
 		v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
-			roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
-		v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
+			standing.RoundTrip(sum.Min.Duration()), standing.RoundTrip(sum.Median.Duration()), standing.RoundTrip(sum.Max.Duration()))
+		v.Out.Printf("version %s%s\n", term.Line(sum.Version), standing.ClockDifference(sum.Clock.Duration(), "; "))
 	})
 }
 
@@ -76,32 +75,4 @@ func timesOver(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-// roundTrip shows a duration as exactly as it matters.
-func roundTrip(d time.Duration) string {
-	if d < time.Millisecond {
-		return d.Round(time.Microsecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
-}
-
-// RoundTripOrEmpty is a round trip as a cell of a table; "" if none is known.
-func RoundTripOrEmpty(d time.Duration) string {
-	if d <= 0 {
-		return ""
-	}
-	return roundTrip(d)
-}
-
-// clockDifference says how far a host's clock is from this one's, with `before` in front of it; ""
-// if that is a second or less.
-func clockDifference(d time.Duration, before string) string {
-	switch {
-	case d > time.Second:
-		return before + "its clock is " + span.Text(d.Round(time.Second)) + " ahead"
-	case d < -time.Second:
-		return before + "its clock is " + span.Text((-d).Round(time.Second)) + " behind"
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -59,5 +60,5 @@ func probed(v cli.View, a control.ProbedAddress) string {
 	case a.RTT == 0:
 		return "fine, this host itself answers"
 	}
-	return "fine, round trip " + roundTrip(a.RTT.Duration()) + ", version " + term.Line(a.Version) + clockDifference(a.Clock.Duration(), "; ")
+	return "fine, round trip " + standing.RoundTrip(a.RTT.Duration()) + ", version " + term.Line(a.Version) + standing.ClockDifference(a.Clock.Duration(), "; ")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -40,7 +41,7 @@ asked for it; it is checked to be made for that host's key.`,
 
 func showHost(v cli.View, h control.Host) {
 	field := func(name, value string) { v.Labelled(12, name, value) }
-	field("host", h.Alias.String()+", "+State(h.State))
+	field("host", h.Alias.String()+", "+standing.Host(h.State))
 	field("key", h.Key)
 	field("fingerprint", h.Fingerprint)
 	showKeys(v, h)
@@ -52,8 +53,8 @@ func showHost(v cli.View, h control.Host) {
 	if h.State != control.HostHere && h.State != control.HostLive {
 		field("last seen", v.At(h.LastSeen, cli.TimeForm))
 	}
-	field("round trip", RoundTripOrEmpty(h.RTT.Duration()))
-	field("clock", clockDifference(h.Clock.Duration(), ""))
+	field("round trip", standing.RoundTripOrEmpty(h.RTT.Duration()))
+	field("clock", standing.ClockDifference(h.Clock.Duration(), ""))
 	field("version", h.Version)
 	if last := h.LastMessage; last != nil {
 		field("last wrote", v.At(last.Timestamp, cli.TimeForm)+", "+v.Path(last.Path))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
@@ -60,9 +61,9 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	case r.Remote != info.Remote:
 		v.Alarm(label, "node", fmt.Sprintf("was started with %s: %s", cmp.Or(term.Line(r.Remote), "no remote"), v.Command("parley restart")))
 	case r.Remote != "":
-		v.Labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, remoteUse(v, *r)))
+		v.Labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, standing.RemoteUse(v, *r)))
 		if r.Trouble != nil {
-			v.Alarm(label, "", troubleText(v, *r.Trouble))
+			v.Alarm(label, "", standing.Trouble(v, *r.Trouble))
 		}
 	}
 	return nil

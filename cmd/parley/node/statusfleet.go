@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -35,7 +35,7 @@ func fleetRow(v cli.View, f control.FleetStatus, h control.FleetHost) []string {
 		since = h.LastSeen
 	}
 	row := []string{
-		h.Alias.String(), host.State(h.State), v.StampOrEmpty(since), term.Line(h.Address), "",
+		h.Alias.String(), standing.Host(h.State), v.StampOrEmpty(since), term.Line(h.Address), "",
 		term.Line(h.Version), clockOff(h.Clock.Duration()), "",
 	}
 	switch {
@@ -45,9 +45,9 @@ func fleetRow(v cli.View, f control.FleetStatus, h control.FleetHost) []string {
 	case !h.Answered:
 		row[7] = "no answer"
 	case h.Problem != "":
-		row[4], row[7] = host.RoundTripOrEmpty(h.RTT.Duration()), "unknown"
+		row[4], row[7] = standing.RoundTripOrEmpty(h.RTT.Duration()), "unknown"
 	default:
-		row[4], row[7] = host.RoundTripOrEmpty(h.RTT.Duration()), howFar(h, f.Asked.String())
+		row[4], row[7] = standing.RoundTripOrEmpty(h.RTT.Duration()), howFar(h, f.Asked.String())
 	}
 	return row
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -71,7 +72,7 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 	}
 	t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
 	for _, d := range dead {
-		problem := strings.TrimPrefix(d.Problem, d.Agent+": ")
+		problem := standing.Problem(d)
 		if d.Dropped != nil {
 			problem = "[dropped] " + problem
 		}
@@ -79,18 +80,11 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 			problem = "[claimed] " + problem
 		}
 		t.Rows = append(t.Rows, []string{
-			v.Stamp(d.Time), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
+			v.Stamp(d.Time), term.Line(standing.Owner(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 	}
 	v.Table(t, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
 		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
 	v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
-}
-
-func agentOf(d control.DeadLetter) string {
-	if d.Host == "" {
-		return d.Agent
-	}
-	return d.Agent + "@" + d.Host.String()
 }
 
 func newDLQShowCommand(p *cli.Program) *cobra.Command {
@@ -143,15 +137,11 @@ func showDead(v cli.View, d control.DeadLetter) {
 	field := func(name, value string) { v.Labelled(9, name, value) }
 	field("message", d.Message.Path.String())
 	field("from", d.Message.From)
-	field("agent", agentOf(d))
-	tried := fmt.Sprintf("%s, given up %s", cli.Count(d.Attempts, "time"), v.At(d.Time, cli.TimeForm))
-	if d.Retries > 0 {
-		tried += fmt.Sprintf("; somebody had it tried again %s", cli.Count(d.Retries, "time"))
-	}
+	field("agent", standing.Owner(d))
 	if d.Claimed {
 		field("claimed", v.At(d.Time, cli.TimeForm))
 	} else {
-		field("tried", tried)
+		field("tried", standing.Tried(v, d))
 	}
 	field("problem", d.Problem)
 	if d.Ran > 0 {
@@ -189,7 +179,7 @@ func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
 		},
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			said := func(d control.DeadLetter) {
-				v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
+				v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(standing.Owner(d)))
 			}
 			if !all {
 				r.Message = args[0]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -82,7 +83,7 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 			tried = fmt.Sprintf("%d of %d", j.Attempt, j.Of)
 		}
 		t.Rows = append(t.Rows, []string{
-			j.Agent.String(), place, stateOf(j), tried, nextOf(v, j), v.Stamp(j.Since), v.ID(j.Path), term.Line(j.From), textOf(j)})
+			j.Agent.String(), place, standing.Job(j), tried, nextOf(v, j), v.Stamp(j.Since), v.ID(j.Path), term.Line(j.From), textOf(j)})
 	}
 	v.Table(t, cli.Squeeze{Column: 8, Least: 10}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 7, Least: 8},
 		cli.Squeeze{Column: 5}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 3})
@@ -96,14 +97,6 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 			v.Note(fmt.Sprintf("and %d more for %s: parley agent queue %s -n 0", n, j.Agent, j.Agent))
 		}
 	}
-}
-
-// stateOf is the state of a job in one or two words.
-func stateOf(j control.Job) string {
-	if j.State == control.JobRunning {
-		return string(j.State)
-	}
-	return term.Line(cli.Waiting(j.Why))
 }
 
 // nextOf is when a job is tried again; at a terminal, that is how soon. It is "" if that is not

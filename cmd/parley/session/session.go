@@ -3,11 +3,11 @@ package session
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -48,7 +48,7 @@ func list(v cli.View, all []control.Session) {
 	}
 	t := term.Table{Heading: []string{"NAME", "PROGRAM", "AT", "WAITING", "HEARS", "FOLDER"}, Flexible: 5}
 	for _, s := range all {
-		t.Rows = append(t.Rows, []string{s.Agent.String(), s.Program, at(v, s), strconv.Itoa(s.Waiting), hears(v, s), term.Line(s.Folder)})
+		t.Rows = append(t.Rows, []string{s.Agent.String(), s.Program, standing.Session(v, s), strconv.Itoa(s.Waiting), standing.Hears(v, s), term.Line(s.Folder)})
 	}
 	v.Table(t, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5, Least: 12, Cut: cutFront})
 }
@@ -59,29 +59,6 @@ func cutFront(path string, width int) string {
 		runes = runes[1:]
 	}
 	return path
-}
-
-// at is what a session is at, and since when.
-func at(v cli.View, s control.Session) string {
-	if s.Since.IsZero() {
-		return string(s.State)
-	}
-	return fmt.Sprintf("%s since %s", s.State, v.Stamp(s.Since))
-}
-
-// hears says how a session hears its mail.
-func hears(v cli.View, s control.Session) string {
-	switch {
-	case s.State == control.AgentAway:
-		return "when it is opened"
-	case !s.Muted.IsZero():
-		return "muted until " + v.Stamp(s.Muted)
-	case !s.Woken.IsZero() && len(s.Ways) > 0:
-		return "woken " + v.Stamp(s.Woken) + ", and not read"
-	case len(s.Ways) == 0:
-		return "at its next turn"
-	}
-	return "at once, by " + string(s.Ways[0])
 }
 
 func newNameCommand(p *cli.Program) *cobra.Command {
