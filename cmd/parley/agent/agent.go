@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -154,10 +155,10 @@ func newListCommand(p *cli.Program) *cobra.Command {
 // Coloured is what an agent is at, red if it does not work and yellow if it is held up; else as `well`
 // has it.
 func Coloured(v cli.View, w control.AgentWork, text string, well func(string) string) string {
-	switch {
-	case w.Missing != "" || w.Stalled != "" || w.Failing > 0 || w.Dead > 0:
+	switch standing.Hindrance(w) {
+	case causes.Red:
 		return v.Out.Bad(text)
-	case w.Paused || w.Over > 0:
+	case causes.Yellow:
 		return v.Out.Warn(text)
 	}
 	return well(text)

@@ -13,6 +13,10 @@ func pages() []page {
 		{at: "/parties", menu: "/parties", name: "parties", live: partyKinds, show: showParties},
 		{at: "/party/{id}", menu: "/parties", name: "party", live: partyKinds, show: showParty},
 		{at: "/mesh", menu: "/mesh", name: "mesh", live: partyKinds, show: showMesh},
+		{at: "/host/{alias}", menu: "/", name: "host", live: []control.EventKind{control.EventHost, control.EventRun, control.EventSession, control.EventTrouble}, show: showHost},
+		{at: "/who/{name}", menu: "/", name: "who", live: control.EventKinds(), show: showWho},
+		{at: "/work", menu: "/work", name: "work", live: []control.EventKind{control.EventRun, control.EventMessage, control.EventTrouble}, show: showWork},
+		{at: "/record", menu: "/record", name: "record", live: control.EventKinds(), show: showRecord},
 	}
 }
 
@@ -22,6 +26,7 @@ func deeds() map[string]deed {
 		"/leave": leave,
 
 		"/party/task": addTask,
+		"/host/ping":  ping, "/work/settle": settle, "/work/cancel": cancel,
 	}
 }
 

@@ -17,11 +17,12 @@ import (
 // words are the functions of the templates. What others wrote goes through line, text or prose: signs
 // that nobody sees are written out there.
 func (c *console) words() template.FuncMap {
-	v := c.p.View()
+	v := c.view()
 	return template.FuncMap{
 		"line":    func(words any) string { return visible.Line(fmt.Sprint(words)) },
 		"text":    func(words any) string { return visible.Text(fmt.Sprint(words)) },
-		"prose":   func(words string) template.HTML { return template.HTML(report.Prose(words, 3)) }, // it lets no markup of others through
+		"brief":   func(words string) string { return visible.Line(strings.Join(strings.Fields(words), " ")) }, // lines as one
+		"prose":   func(words string) template.HTML { return template.HTML(report.Prose(words, 3)) },           // it lets no markup of others through
 		"time":    func(t time.Time) template.HTML { return moment(t, v.Stamp(t), v) },
 		"ago":     func(t time.Time) template.HTML { return moment(t, v.Age(t), v) },
 		"after":   func(s control.Seconds) string { return roughly(s.Duration()) },
@@ -31,6 +32,7 @@ func (c *console) words() template.FuncMap {
 		"channel": func(id any) string { return "/talk/" + escaped(fmt.Sprint(id)) },
 		"seg":     func(word any) string { return url.PathEscape(fmt.Sprint(word)) },
 		"command": v.Command,
+		"typed":   func(hint string) bool { return strings.HasPrefix(hint, "parley ") }, // it is a command
 		"join":    func(words []string) string { return visible.Line(strings.Join(words, ", ")) },
 		"score":   func(s protocol.Score) string { return s.Percent() },
 		"dict":    dict,

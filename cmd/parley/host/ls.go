@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -64,10 +65,7 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			return agent.Coloured(v, all[row].AgentWork, cell, func(text string) string { return Coloured(v, all[row].State, all[row].Gates, text) })
 		}}
 		for _, one := range all {
-			state := standing.Host(one.State)
-			if work := standing.Work(v, one); work != "" {
-				state += ", " + work
-			}
+			state := strings.Join(append([]string{standing.Host(one.State)}, standing.Work(v, one)...), ", ")
 			t.Rows = append(t.Rows, []string{
 				term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
 				term.Line(one.Address), standing.RoundTripOrEmpty(one.RTT.Duration()),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -32,6 +33,17 @@ func Hindered(w control.AgentWork) string {
 		words = append(words, cli.Count(w.Dead, "dead letter"))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Hindrance is red if an agent does not work, and yellow if it is held up.
+func Hindrance(w control.AgentWork) causes.Level {
+	switch {
+	case w.Missing != "" || w.Stalled != "" || w.Failing > 0 || w.Dead > 0:
+		return causes.Red
+	case w.Paused || w.Over > 0:
+		return causes.Yellow
+	}
+	return causes.Green
 }
 
 // Job is the state of a job in one or two words.

@@ -14,11 +14,7 @@ import (
 func Links(s control.Status) []Line {
 	all := []Line{{Name: "bus", Text: Bus(s.Bus) + unlinked(s)}}
 	for _, link := range s.Bus.Peers {
-		line := Line{Name: "link", Text: Link(link)}
-		if !link.Up && link.Problem != "" {
-			line.Level = causes.Yellow
-		}
-		all = append(all, line)
+		all = append(all, LinkLine(link))
 	}
 	return append(all, busTroubles(s.Bus)...)
 }
@@ -62,6 +58,16 @@ func toldAddresses(b control.BusStatus) string {
 	return " (they are told " + strings.Join(b.Advertised, ", ") + ")"
 }
 
+// LinkLine says how a link stands.
+func LinkLine(l control.LinkStatus) Line {
+	line := Line{Name: "link", Text: Link(l)}
+	if !l.Up && l.Problem != "" {
+		line.Level = causes.Yellow
+	}
+	return line
+}
+
+// Link is that in words.
 func Link(l control.LinkStatus) string {
 	peer := l.Peer
 	if l.Host != "" && l.Address != "" {

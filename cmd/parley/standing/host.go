@@ -2,7 +2,6 @@ package standing
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -24,8 +23,7 @@ func Host(s control.HostState) string {
 
 // Work says in a few words what an agent does. For an agent of this host, it also says what it
 // has to do.
-func Work(v cli.View, one control.Participant) string {
-	var words []string
+func Work(v cli.View, one control.Participant) (words []string) {
 	switch {
 	case one.Waits != nil:
 		text, _ := v.Waits(*one.Waits)
@@ -47,7 +45,7 @@ func Work(v cli.View, one control.Participant) string {
 	if hindered := Hindered(one.AgentWork); hindered != "" {
 		words = append(words, hindered)
 	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // LastSeen is when a host was last heard, if it is away. It is "" for a host that is heard now.

@@ -133,7 +133,8 @@
         form.reset();
         tellOut(is.said, false);
         if (is.go) { location.assign(is.go); return; }
-        load();
+        await load();
+        if (!form.isConnected) document.getElementById("told").textContent = is.said; // what it was about is gone
       } else tellOut(is.error + (is.hint ? ". What to try: " + is.hint : ""), true);
     } catch { tellOut("not sent: the console cannot be reached", true); }
     if (button) button.disabled = false;

@@ -1,0 +1,102 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/standing"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// work is the page of what agents have to do, and of what they failed on.
+type work struct {
+	Jobs   []job
+	More   []more
+	Dead   []letter
+	Away   bool // those too that were put away
+	Status control.CommandStatus
+}
+
+// job is an agent's work on a message, in words.
+type job struct {
+	control.Job
+	Is, Means string
+}
+
+// more is how much else waits for an agent.
+type more struct {
+	Agent protocol.Name
+	Count int
+}
+
+// letter is a dead letter, in words.
+type letter struct {
+	control.DeadLetter
+	Owner, Tried, Problem string
+}
+
+// shownWaiting is how much of what waits for an agent stands on a page.
+const shownWaiting = 20
+
+func showWork(a *asking) (any, string, error) {
+	w := work{Away: a.URL.Query().Has("all")}
+	var err error
+	if w.Jobs, w.More, err = a.jobs(""); err != nil {
+		return nil, "", err
+	}
+	s, err := control.ShowStatus.Ask(a.Context(), a.c.node)
+	if err != nil {
+		return nil, "", err
+	}
+	w.Status = s.Commands
+	w.Dead, err = a.letters(control.DeadLettersRequest{Dropped: w.Away})
+	return w, "Work", err
+}
+
+// jobs are what the agents of this host, or one of them, have to do.
+func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
+	jobs, err := ask(a, control.Queue, control.QueueRequest{Agent: agent})
+	for _, j := range jobs {
+		switch {
+		case j.Place <= shownWaiting:
+			all = append(all, job{j, standing.Job(j), cli.WaitsFor(j.Why)})
+		case j.Place == shownWaiting+1:
+			rest = append(rest, more{j.Agent, 1})
+		default:
+			rest[len(rest)-1].Count++
+		}
+	}
+	return all, rest, err
+}
+
+// letters are dead letters, the last one first.
+func (a *asking) letters(r control.DeadLettersRequest) (all []letter, err error) {
+	dead, err := ask(a, control.DeadLetters, r)
+	for i := range dead {
+		d := dead[len(dead)-1-i]
+		all = append(all, letter{d, standing.Owner(d), standing.Tried(a.c.view(), d), standing.Problem(d)})
+	}
+	return all, err
+}
+
+// settle has a dead letter tried again, or puts it away.
+func settle(a *asking) (done, error) {
+	verb, said := control.RetryDead, "It is tried again by "
+	if a.FormValue("do") == "drop" {
+		verb, said = control.DropDead, "It is put away for "
+	}
+	d, err := ask(a, verb, control.DeadLetterRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")})
+	return done{Said: said + visible.Line(standing.Owner(d)) + "."}, err
+}
+
+// cancel ends an agent's work on a message.
+func cancel(a *asking) (done, error) {
+	ended, err := ask(a, control.Cancel, control.CancelRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")})
+	var said []string
+	for _, j := range ended {
+		said = append(said, j.Agent.String()+" no longer works on it; "+visible.Line(j.From)+" is told.")
+	}
+	return done{Said: strings.Join(said, " ")}, err
+}
