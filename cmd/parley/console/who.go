@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -19,9 +20,10 @@ type someone struct {
 	Key      *control.Human
 	Seats    []seat
 	Jobs     []job
-	Dead     []letter
+	Dead     []failure
 	Gates    []control.Gate
 	Said     []control.MessageHit
+	Write    string // the page where they are written to; "" if the human here cannot
 }
 
 // saidLast is how many messages of somebody stand on their page.
@@ -47,6 +49,12 @@ func showWho(a *asking) (any, string, error) {
 	if len(s.Hosts) == 0 {
 		return nil, "", control.Errorf(control.KindNotFound, "parley who", "nobody in the fleet is called %s", visible.Line(s.Name))
 	}
+	if talk, err := ask(a, control.FindTalk, control.TalkRequest{To: s.Name}); err == nil {
+		s.Write = "/talk?to=" + url.QueryEscape(s.Name)
+		if talk.Begun {
+			s.Write = "/talk/" + talk.Channel.String()
+		}
+	}
 	for _, fill := range []func(*asking, string) error{s.served, s.human, s.talked} {
 		if err := fill(a, name); err != nil {
 			return nil, "", err
@@ -63,7 +71,7 @@ func (s *someone) served(a *asking, name string) (err error) {
 	if profile, err := ask(a, control.ActorProfile, control.ProfileRequest{Name: name}); err == nil { // most have none
 		s.Profile = &profile
 	}
-	if s.Dead, err = a.letters(control.DeadLettersRequest{Agent: name}); err != nil || !s.Here {
+	if s.Dead, err = a.failures(control.DeadLettersRequest{Agent: name}); err != nil || !s.Here {
 		return err
 	}
 	served, err := ask(a, control.ShowAgent, control.AgentRequest{Name: name})

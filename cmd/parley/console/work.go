@@ -14,7 +14,7 @@ import (
 type work struct {
 	Jobs   []job
 	More   []more
-	Dead   []letter
+	Dead   []failure
 	Away   bool // those too that were put away
 	Status control.CommandStatus
 }
@@ -31,8 +31,8 @@ type more struct {
 	Count int
 }
 
-// letter is a dead letter, in words.
-type letter struct {
+// failure is a dead letter, in words.
+type failure struct {
 	control.DeadLetter
 	Owner, Tried, Problem string
 }
@@ -51,7 +51,7 @@ func showWork(a *asking) (any, string, error) {
 		return nil, "", err
 	}
 	w.Status = s.Commands
-	w.Dead, err = a.letters(control.DeadLettersRequest{Dropped: w.Away})
+	w.Dead, err = a.failures(control.DeadLettersRequest{Dropped: w.Away})
 	return w, "Work", err
 }
 
@@ -71,12 +71,12 @@ func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
 	return all, rest, err
 }
 
-// letters are dead letters, the last one first.
-func (a *asking) letters(r control.DeadLettersRequest) (all []letter, err error) {
+// failures are dead letters, the last one first.
+func (a *asking) failures(r control.DeadLettersRequest) (all []failure, err error) {
 	dead, err := ask(a, control.DeadLetters, r)
 	for i := range dead {
 		d := dead[len(dead)-1-i]
-		all = append(all, letter{d, standing.Owner(d), standing.Tried(a.c.view(), d), standing.Problem(d)})
+		all = append(all, failure{d, standing.Owner(d), standing.Tried(a.c.view(), d), standing.Problem(d)})
 	}
 	return all, err
 }
