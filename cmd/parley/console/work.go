@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -55,7 +56,7 @@ func showWork(a *asking) (any, string, error) {
 	return w, "Work", err
 }
 
-// jobs are what the agents of this host, or one of them, have to do.
+// jobs are what the agents of this host, or one of them, have to do: first what runs.
 func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
 	jobs, err := ask(a, control.Queue, control.QueueRequest{Agent: agent})
 	for _, j := range jobs {
@@ -68,6 +69,7 @@ func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
 			rest[len(rest)-1].Count++
 		}
 	}
+	slices.SortStableFunc(all, func(x, y job) int { return min(x.Place, 1) - min(y.Place, 1) })
 	return all, rest, err
 }
 
