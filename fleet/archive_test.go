@@ -272,12 +272,16 @@ func searches(s *State, files []testFile) []string {
 func tail(s *State, n int) []string {
 	var last []string
 	for it := range s.Ledger.Backward() {
-		if len(last) == n {
+		if len(last) >= n {
 			break
 		}
 		last = append(last, it.Hash)
 		for c := range s.Ledger.ChannelBackward(it.Path.Channel()) {
 			last = append(last, "last of its channel "+c.Hash)
+			break
+		}
+		for b := range s.Ledger.Before(it) {
+			last = append(last, "before it "+b.Hash)
 			break
 		}
 	}

@@ -139,6 +139,11 @@ func (l *Ledger) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	return weave(l.frozen(backward(frozen)), loose, true)
 }
 
+// Before yields the messages that stand before `it`, the last first.
+func (l *Ledger) Before(it *Item) iter.Seq[*Item] {
+	return weave(l.frozen(backward(everything(int(l.archive.search(it))))), l.order.items[:l.order.find(it)], true)
+}
+
 // ChannelAfter yields the messages of one channel that stand after `it`.
 func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 	frozen := l.archive.from(l.listed(listChannels, c.String()), it)

@@ -22,6 +22,7 @@ type Message struct {
 	Ref         string          `json:"ref,omitempty"`        // receipts only: the path of the message that was read
 	Re          string          `json:"re"`                   // the path of the message that it answers
 	Because     string          `json:"because,omitempty"`    // the path of the message for which an agent was started, or which it was last given, when it wrote this one
+	Hops        int             `json:"hops,omitempty"`       // how many answers of agents in a row lead to it, as its author says
 	Unattended  bool            `json:"unattended,omitempty"` // its host could not tell who wrote it in the author's name
 	Host        protocol.Name   `json:"host"`                 // the host that signed it; "" if none did
 	Run         string          `json:"run"`                  // the run of its host's node that wrote it, eight hex digits
@@ -249,10 +250,12 @@ var Log = NewStream[LogRequest, Message](VerbSpec{
 }, func(r LogRequest) bool { return r.Follow })
 
 // LogRequest asks for the record's messages: of one channel (id or name) or of all, the last Last
-// messages (0: all). Receipts and book-keeping are left out unless Everything is set.
+// messages (0: all), or the last ones before a message (a path, or the unique end of one). Receipts
+// and book-keeping are left out unless Everything is set.
 type LogRequest struct {
 	Channel    string `json:"channel,omitempty"`
 	Last       int    `json:"last,omitempty"`
+	Before     string `json:"before,omitempty"`
 	Everything bool   `json:"everything,omitempty"`
 	Follow     bool   `json:"follow,omitempty"`
 }

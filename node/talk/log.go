@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"iter"
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -22,9 +23,18 @@ func (lb *logbook) Log(ctx context.Context, r control.LogRequest, yield func(con
 	if err != nil {
 		return err
 	}
+	var before *fleet.Item
+	if r.Before != "" {
+		if r.Follow {
+			return control.Errorf(control.KindUsage, "", "cannot follow the log: what comes stands before no message")
+		}
+		if before, err = lb.views.Item(r.Before); err != nil {
+			return err
+		}
+	}
 	f := lb.Messages.Follow(feed.MaxMessages, nil)
 	defer f.End()
-	if err := lb.past(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
+	if err := lb.past(ctx, r, f, channel, before, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
 	return f.Each(ctx, func(p protocol.Path) error { return lb.tell(p, wanted, yield) }, func(int) error {
@@ -58,22 +68,29 @@ func isText(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Ac
 
 // past yields what the record holds, and empties the feed at the same moment. So a message that
 // arrives in the meantime is yielded once.
-func (lb *logbook) past(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
-	if r.Last <= 0 {
+func (lb *logbook) past(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, before *fleet.Item, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	if r.Last <= 0 && before == nil {
 		return lb.all(ctx, f, wanted, yield)
 	}
 	var last []facts
 	lb.Folded(func(s *fleet.State) {
 		f.Drain()
-		backward := s.Ledger.Backward()
-		if channel != "" {
+		var backward iter.Seq[*fleet.Item]
+		switch {
+		case before != nil && channel != "":
+			backward = s.Ledger.ChannelBefore(channel, before)
+		case before != nil:
+			backward = s.Ledger.Before(before)
+		case channel != "":
 			backward = s.Ledger.ChannelBackward(channel)
+		default:
+			backward = s.Ledger.Backward()
 		}
 		for it := range backward {
 			if wanted(it) {
 				last = append(last, factsOf(s, it))
 			}
-			if len(last) == r.Last {
+			if r.Last > 0 && len(last) == r.Last {
 				break
 			}
 		}

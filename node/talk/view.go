@@ -117,7 +117,7 @@ func (vs *Views) with(f facts, body string) control.Message {
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
 		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Second: f.second, Heard: vs.Live.Hearers(it.Path), Signature: f.signature, Body: body,
+		Because: wholePath(it.Because, it.CausePath), Hops: it.Hops, Unattended: it.Unattended, Second: f.second, Heard: vs.Live.Hearers(it.Path), Signature: f.signature, Body: body,
 	}
 	m.Stage = max(f.stage, vs.ownStage(it, m.Heard))
 	for i, p := range f.progress {

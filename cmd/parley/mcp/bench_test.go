@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -63,7 +64,7 @@ func BenchmarkHey(b *testing.B) {
 		t := float64((<-node.at).Sub(began).Microseconds())
 		hear()
 		began = time.Now()
-		if _, err := control.Send.Ask(b.Context(), agent, control.SendRequest{To: []string{"volt"}, Act: protocol.ActHey, Body: "x", HeardWithin: heardWithin}); err != nil {
+		if _, err := control.Send.Ask(b.Context(), agent, control.SendRequest{To: []string{"volt"}, Act: protocol.ActHey, Body: "x", HeardWithin: talk.HeardWithin}); err != nil {
 			b.Fatal(err)
 		}
 		s := float64(time.Since(began).Microseconds())

@@ -15,9 +15,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// heardWithin is how long a call that sends waits for other hosts to hear the message.
-const heardWithin = 50 * time.Millisecond
-
 type heyArguments struct {
 	To      string `json:"to" jsonschema:"whom: NAME, NAME@HOST, several with commas between, or all"`
 	Text    string `json:"text" jsonschema:"what you say"`
@@ -60,7 +57,7 @@ func (c call) send(ctx context.Context, r control.SendRequest, note bool, within
 	if note {
 		r.Act = protocol.ActNote
 	}
-	r.HeardWithin, r.ByAgent = heardWithin, true
+	r.HeardWithin, r.ByAgent = talk.HeardWithin, true
 	m, err := control.Send.Ask(ctx, c.node, r)
 	if err != nil {
 		if _, none := c.speaker(ctx); none != nil {

@@ -67,7 +67,7 @@ func showTrace(v cli.View, steps []control.TraceStep, most int) {
 	}
 	tree := treeOf(steps)
 	for _, s := range tree.steps {
-		lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
+		lines.show(s, StepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
 	}
 	tree.showSent(&lines, most)
 }
@@ -150,7 +150,8 @@ func hostOf(s control.TraceStep) string {
 	return term.Line(s.Host.String())
 }
 
-func stepText(v cli.View, s control.TraceStep) string {
+// StepText says what a step of a message is.
+func StepText(v cli.View, s control.TraceStep) string {
 	with := v.Named(s.With)
 	if p, err := protocol.ParsePath(s.With); err == nil {
 		with = v.ID(p)

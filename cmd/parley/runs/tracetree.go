@@ -131,7 +131,7 @@ func (m *tracedMessage) standing(lines *traceLines) (text string, failed bool) {
 				word = "read by " + s.Agent
 			}
 		case control.TraceRetried, control.TraceDropped, protocol.TraceWaits, protocol.TraceAtWork, protocol.TraceStopped:
-			word = stepText(lines.v, s)
+			word = StepText(lines.v, s)
 		default:
 			continue
 		}

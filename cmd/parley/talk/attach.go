@@ -96,7 +96,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 }
 
 func showChannelHead(v cli.View, c control.Channel) {
-	v.Out.Printf("%s  %s\n", v.Out.Bold(channelName(c)), v.Out.Dim(c.ID.String()))
+	v.Out.Printf("%s  %s\n", v.Out.Bold(ChannelName(c)), v.Out.Dim(c.ID.String()))
 	if c.About != "" {
 		for _, line := range term.Wrap(v.Out.Body(c.About), v.Out.Width) {
 			v.Out.Printf("%s\n", v.Out.Dim(line))
@@ -119,7 +119,7 @@ func showWhole(v cli.View, m control.Message) {
 		head += " [" + act + "]"
 	}
 	mark := ""
-	for _, doubt := range doubts(m) {
+	for _, doubt := range Doubts(m) {
 		mark += "  " + v.Out.Warn(term.Line(doubt))
 	}
 	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp), head, v.Out.Dim(v.ID(m.Path)), mark)

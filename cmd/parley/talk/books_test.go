@@ -157,13 +157,13 @@ func TestParseSince(t *testing.T) {
 		"2026-05-01T10:30:05":        "2026-05-01T10:30:05+02:00",
 		"2026-05-01T10:30:05Z":       "2026-05-01T10:30:05Z",
 	} {
-		got, err := parseSince(text, now, zone)
+		got, err := ParseSince(text, now, zone)
 		if err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%s is %s (%v), want %s", text, got.Format(time.RFC3339), err, want)
 		}
 	}
 	for _, text := range []string{"yesterday", "-3d", "-12h", "999999999d", "d", "2026-13-01", "3"} {
-		if got, err := parseSince(text, now, zone); err == nil {
+		if got, err := ParseSince(text, now, zone); err == nil {
 			t.Errorf("%q is taken for %v", text, got)
 		}
 	}

@@ -99,14 +99,15 @@ func showChannelList(v cli.View, channels []control.Channel) {
 func channelNames(channels []control.Channel) map[protocol.ChannelID]string {
 	names := map[protocol.ChannelID]string{}
 	for _, c := range channels {
-		names[c.ID] = channelName(c)
+		names[c.ID] = ChannelName(c)
 	}
 	return names
 }
 
 func memberNames(c control.Channel) string { return term.Line(strings.Join(c.Members, ", ")) }
 
-func channelName(c control.Channel) string {
+// ChannelName is the name that people use for a channel: its own, or those of who takes part.
+func ChannelName(c control.Channel) string {
 	if c.Name != "" {
 		return term.Line(c.Name)
 	}
@@ -162,7 +163,7 @@ func channelNameOf(ctx context.Context, client control.Service, id string, v cli
 	if err != nil {
 		return id
 	}
-	return channelName(c)
+	return ChannelName(c)
 }
 
 func nameOrID(c control.Channel) string {
@@ -206,7 +207,7 @@ func runChannelMembers(ctx context.Context, r control.MembersRequest, client con
 	}
 	return v.Show(c, err, func() {
 		if len(c.Members) == 0 {
-			v.Err.Printf("%s has no members: a message to all there is for everybody\n", channelName(c))
+			v.Err.Printf("%s has no members: a message to all there is for everybody\n", ChannelName(c))
 			return
 		}
 		for _, m := range c.Members {

@@ -65,7 +65,7 @@ sent. No answer within --timeout: exit code 3.`,
 
 // say makes the request that sends one message of the chat.
 func (r chatRequest) say(text string) control.SendRequest {
-	return control.SendRequest{As: r.as, To: []string{r.agent}, Channel: r.channel, Body: text, HeardWithin: heardWithin}
+	return control.SendRequest{As: r.as, To: []string{r.agent}, Channel: r.channel, Body: text, HeardWithin: HeardWithin}
 }
 
 func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v cli.View) error {

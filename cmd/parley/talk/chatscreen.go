@@ -132,7 +132,7 @@ func (c *chat) show(m control.Message) error {
 	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}
-	for _, doubt := range doubts(m) {
+	for _, doubt := range Doubts(m) {
 		head += " " + c.v.Out.Warn(term.Line(doubt))
 	}
 	lines := []string{head}
@@ -214,7 +214,7 @@ func (c *chat) send(ctx context.Context, text string) {
 		return
 	}
 	c.mine[m.Path] = true
-	c.say(c.v.Out.Dim(sentStages(m) + "  " + m.Path.Suffix()))
+	c.say(c.v.Out.Dim(SentStages(m) + "  " + m.Path.Suffix()))
 }
 
 func (c *chat) complain(err error) {
@@ -238,7 +238,7 @@ func (c *chat) command(ctx context.Context, word string) {
 			c.complain(err)
 			return
 		}
-		c.say(channelName(channel) + ": " + term.Line(strings.Join(channel.Participants, ", ")))
+		c.say(ChannelName(channel) + ": " + term.Line(strings.Join(channel.Participants, ", ")))
 	case "/thread":
 		c.thread(ctx)
 	default:

@@ -21,14 +21,14 @@ func showLetter(v cli.View, m control.Message) {
 	field("cause", m.Because)
 	field("ref", m.Ref)
 	field("path", m.Path.String())
-	field("signed", signedText(v, m.Signature))
+	field("signed", Signed(v, m.Signature))
 	if m.Unattended {
 		field("caller", "unattended: its host could not tell which program wrote it in that name")
 	}
 	if m.Second != "" {
 		field("second", "answer: another host, which also serves "+Sender(m)+", had answered before: "+m.Second)
 	}
-	field("stage", stages(m))
+	field("stage", Stages(m))
 	for _, line := range waiting(m, v) {
 		field("waits", line)
 	}
@@ -40,7 +40,8 @@ func showLetter(v cli.View, m control.Message) {
 	}
 }
 
-func signedText(v cli.View, s protocol.Signature) string {
+// Signed says whether the signature of a message counts, and what it means if not.
+func Signed(v cli.View, s protocol.Signature) string {
 	switch s {
 	case protocol.SignatureValid:
 		return "valid"

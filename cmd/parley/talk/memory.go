@@ -127,13 +127,13 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 			if m.SupersededBy != "" {
 				gone = "superseded"
 			}
-			t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp), term.Line(m.From), memoryID(m.File),
+			t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp), term.Line(m.From), MemoryID(m.File),
 				scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 		}
 		v.Table(t, cli.Squeeze{Column: 6, Least: 16}, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay},
 			cli.Squeeze{Column: 3, Least: 12}, cli.Squeeze{Column: 4, Least: 8}, cli.Squeeze{Column: 1, Least: 10},
 			cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3})
-		v.Next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
+		v.Next("parley memory show "+MemoryID(memories[len(memories)-1].File), "the last one, whole")
 	})
 }
 
@@ -144,9 +144,9 @@ func scopeName(ctx context.Context, client control.Service, scope string, v cli.
 	return channelNameOf(ctx, client, scope, v)
 }
 
-// memoryID is the name of a memory in a list. It can be given to show. It is the hex digits at the
+// MemoryID is the name of a memory in a list. It can be given to show. It is the hex digits at the
 // end of its file's name.
-func memoryID(file string) string {
+func MemoryID(file string) string {
 	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok {
 		return hex
 	}

@@ -34,7 +34,7 @@ whatever their case and accents; "two words" in quotes must stand together,
 		RunE: p.Asking(func(cmd *cobra.Command, args []string, client control.Service, v cli.View) error {
 			r.Words = strings.Join(args, " ")
 			if since != "" {
-				at, err := parseSince(since, time.Now(), p.Zone)
+				at, err := ParseSince(since, time.Now(), p.Zone)
 				if err != nil {
 					return cli.UsageErrorf(cmd, "--since: %v", err)
 				}
@@ -59,8 +59,8 @@ whatever their case and accents; "two words" in quotes must stand together,
 	return p.JSONFlag(cmd, "print what was found as JSON")
 }
 
-// parseSince reads a day, a time, or a span before now.
-func parseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
+// ParseSince reads a day, a time, or a span before now.
+func ParseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
 	if ago, err := span.Parse(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
@@ -88,7 +88,7 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 		if len(found.Hits) > 0 {
 			v.Next("parley thread "+v.ID(found.Hits[0].Path), "the conversation of the first")
 		} else {
-			v.Next("parley memory show "+memoryID(found.Memories[0].File), "the first, whole")
+			v.Next("parley memory show "+MemoryID(found.Memories[0].File), "the first, whole")
 		}
 	})
 }
@@ -113,7 +113,7 @@ func hitTable(ctx context.Context, client control.Service, found control.SearchR
 		t.Rows = append(t.Rows, []string{v.Stamp(at), term.Line(from), where, id, text.plain()})
 	}
 	for _, hit := range found.Hits {
-		add(hit.Timestamp, Sender(hit.Message), channelLabel(hit.Message), v.ID(hit.Path), excerptOf(v, hit))
+		add(hit.Timestamp, Sender(hit.Message), ChannelLabel(hit.Message), v.ID(hit.Path), excerptOf(v, hit))
 	}
 	for _, hit := range found.Memories {
 		where := "memory"
@@ -124,7 +124,7 @@ func hitTable(ctx context.Context, client control.Service, found control.SearchR
 		if len(text) == 0 {
 			text = excerpt{{Text: firstLine(hit.Subject + ": " + hit.Body)}}
 		}
-		add(hit.Timestamp, hit.From, where, memoryID(hit.File), text)
+		add(hit.Timestamp, hit.From, where, MemoryID(hit.File), text)
 	}
 	t.Style = func(row int, cell string) string { return texts[row].styled(cell, v.Out.Bold) }
 	v.Table(t, mailSqueezes()...)

@@ -14,7 +14,7 @@ import (
 
 // asks returns a request to send, as the recorder writes it down.
 func asks(r control.SendRequest) string {
-	r.HeardWithin = heardWithin
+	r.HeardWithin = HeardWithin
 	rec := &clitest.Recorder{}
 	rec.Note("send", r)
 	return rec.Asked[0]

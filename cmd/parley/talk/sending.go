@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// heardWithin is how long a sending command waits for other hosts to hear the message.
-const heardWithin = 50 * time.Millisecond
+// HeardWithin is how long a sending command waits for other hosts to hear the message.
+const HeardWithin = 50 * time.Millisecond
 
 type sendFlags struct {
 	as      string
@@ -65,7 +65,7 @@ func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendReq
 	if err != nil {
 		return err
 	}
-	r.As, r.Body, r.Request, r.Anyway, r.HeardWithin = f.as, text, f.request, f.anyway, heardWithin
+	r.As, r.Body, r.Request, r.Anyway, r.HeardWithin = f.as, text, f.request, f.anyway, HeardWithin
 	return runSend(cmd.Context(), r, f.wait, client, p.View())
 }
 
@@ -80,7 +80,7 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 		return err
 	}
 	v.Acting(ctx, r.As, client)
-	line := v.Path(m.Path) + "  " + sentStages(m) + "\n"
+	line := v.Path(m.Path) + "  " + SentStages(m) + "\n"
 	switch {
 	case wait > 0:
 		if !v.JSON {
@@ -294,7 +294,7 @@ func awaitReply(ctx context.Context, r control.WaitRequest, as string, client co
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
 		far := ""
 		if question, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: r.Re}); err == nil {
-			far = ", which is " + stages(question) + " so far"
+			far = ", which is " + Stages(question) + " so far"
 		}
 		hint += "; what is in the way: parley why " + cli.ShellWord(asked)
 		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s%s; it may still come, into the inbox", span.Text(r.Within), asked, far)

@@ -10,9 +10,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// stages says how far a message has come, in the six words of the design:
+// Stages says how far a message has come, in the six words of the design:
 // "heard by white · recorded".
-func stages(m control.Message) string {
+func Stages(m control.Message) string {
 	var words []string
 	if m.Stage == protocol.StageStored {
 		words = append(words, m.Stage.String())
@@ -123,9 +123,9 @@ func reachOfEach(m control.Message) string {
 	return strings.Join(parts, " · ")
 }
 
-// sentStages is stages for a message that was just sent from here. "stored" is always true for it.
-func sentStages(m control.Message) string {
-	stored, reached := protocol.StageStored.String(), stages(m)
+// SentStages is stages for a message that was just sent from here. "stored" is always true for it.
+func SentStages(m control.Message) string {
+	stored, reached := protocol.StageStored.String(), Stages(m)
 	switch {
 	case reached == "":
 		return stored

@@ -8,9 +8,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// summary is a message in one line: first what no host proved, then what kind of message it is if
+// Summary is a message in one line: first what no host proved, then what kind of message it is if
 // that is unusual, then the beginning of the text.
-func summary(m control.Message) string {
+func Summary(m control.Message) string {
 	if m.Act == protocol.ActReply {
 		return marks(m) + "↳ " + firstLine(m.Body)
 	}
@@ -37,7 +37,7 @@ func inTree(m control.Message) string {
 // host could not tell. So a list shows that as well as chat and show do.
 func marks(m control.Message) string {
 	marks := ""
-	for _, doubt := range doubts(m) {
+	for _, doubt := range Doubts(m) {
 		marks += "[" + term.Line(doubt) + "] "
 	}
 	if m.Second != "" {
@@ -46,8 +46,8 @@ func marks(m control.Message) string {
 	return marks
 }
 
-// doubts say why a message has no text, and why its author may be another one than it says.
-func doubts(m control.Message) []string {
+// Doubts say why a message has no text, and why its author may be another one than it says.
+func Doubts(m control.Message) []string {
 	words := protocol.Doubts(m.Signature, m.Unattended)
 	if m.Unreadable != "" {
 		words = append([]string{"no text: " + m.Unreadable}, words...)
@@ -81,10 +81,10 @@ func Sender(m control.Message) string {
 	return m.From + "@" + m.Host.String()
 }
 
-// channelLabel is the name that people use for the channel of a message. That is its own name, or
+// ChannelLabel is the name that people use for the channel of a message. That is its own name, or
 // "direct" or "all" if it is the channel of the author and the addressees, or else the beginning of
 // its id.
-func channelLabel(m control.Message) string {
+func ChannelLabel(m control.Message) string {
 	switch {
 	case m.ChannelName != "":
 		return term.Line(m.ChannelName)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 func testFind(s *suite) {
@@ -59,15 +60,25 @@ func testLog(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
 	var all []string
+	var said []control.Message
 	for i := range 5 {
 		all = append(all, fmt.Sprintf("message %d", i))
-		s.hey("mawjs", all[i])
+		said = append(said, s.hey("mawjs", all[i]))
 	}
 	other := s.hey("volt", "elsewhere")
 	ask(s, control.Read, control.ReadRequest{As: "volt", Path: other.Path.String()})
 	all = append(all, "elsewhere")
 	s.equal("log, oldest first and without receipts", all, s.logBodies(control.LogRequest{}))
 	s.equal("the last two", all[4:], s.logBodies(control.LogRequest{Last: 2}))
+	for _, c := range []protocol.ChannelID{"", said[3].Channel} {
+		r := control.LogRequest{Before: said[3].Path.String(), Channel: c.String()}
+		s.equal("all before one", all[:3], s.logBodies(r))
+		r.Last = 2
+		s.equal("the two before one", all[1:3], s.logBodies(r))
+	}
+	s.equal("before one, in another channel", []string{}, s.logBodies(control.LogRequest{Before: said[3].Path.String(), Channel: other.Channel.String()}))
+	err := control.Log.Ask(s.ctx, s.service, control.LogRequest{Before: said[3].Path.String(), Follow: true}, func(control.Message) error { return nil })
+	s.wantKind("follow what stands before one", err, control.KindUsage)
 	s.equal("one channel", all[5:], s.logBodies(control.LogRequest{Channel: other.Channel.String()}))
 	s.wantReceipts(1)
 }
