@@ -124,10 +124,3 @@ func (a *asking) seats(of protocol.Name) (all []seat, err error) {
 	}
 	return all, err
 }
-
-// view is how a page shows times and commands: as a terminal does for a person.
-func (c *console) view() cli.View {
-	v := c.p.View()
-	v.Out.Terminal = true
-	return v
-}

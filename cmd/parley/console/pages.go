@@ -7,6 +7,11 @@ import (
 // pages are all pages, by their addresses.
 func pages() []page {
 	return []page{
+		{at: "/talk", menu: "/talk", name: "talk", live: messageEvents(), show: showTalk},
+		{at: "/talk/{channel...}", menu: "/talk", name: "channel", live: messageEvents(), show: showChannel},
+		{at: "/message/{path...}", menu: "/talk", name: "message", live: append(messageEvents(), control.EventRun), show: showMessage},
+		{at: "/why/{path...}", menu: "/talk", name: "why", show: showWhy},
+		{at: "/search", menu: "/search", name: "search", show: showSearch},
 		{at: "/{$}", menu: "/", name: "fleet", live: control.EventKinds(), show: showFleet},
 		{at: "/topics", menu: "/topics", name: "topics", live: []control.EventKind{control.EventMessage}, show: showTopics},
 		{at: "/topic/{me}/{with}/{topic}", menu: "/topics", name: "topic", live: []control.EventKind{control.EventMessage}, show: showTopic},
@@ -27,6 +32,8 @@ func deeds() map[string]deed {
 
 		"/party/task": addTask,
 		"/host/ping":  ping, "/work/settle": settle, "/work/cancel": cancel,
+		"/say":  say,
+		"/read": read,
 	}
 }
 

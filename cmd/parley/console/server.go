@@ -153,7 +153,7 @@ func status(e *control.Error) int {
 		return http.StatusBadRequest
 	case control.KindNotFound:
 		return http.StatusNotFound
-	case control.KindRefused:
+	case control.KindRefused, control.KindSecret:
 		return http.StatusForbidden
 	case control.KindConflict:
 		return http.StatusConflict

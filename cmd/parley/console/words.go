@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/frame/report"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -24,11 +26,16 @@ func (c *console) words() template.FuncMap {
 		"brief":   func(words string) string { return visible.Line(strings.Join(strings.Fields(words), " ")) }, // lines as one
 		"prose":   func(words string) template.HTML { return template.HTML(report.Prose(words, 3)) },           // it lets no markup of others through
 		"time":    func(t time.Time) template.HTML { return moment(t, v.Stamp(t), v) },
+		"clock":   func(t time.Time) template.HTML { return moment(t, v.At(t, "15:04:05.000"), v) },
 		"ago":     func(t time.Time) template.HTML { return moment(t, v.Age(t), v) },
 		"after":   func(s control.Seconds) string { return roughly(s.Duration()) },
 		"short":   func(p protocol.Path) string { return visible.Line(p.Short()) },
 		"count":   cli.Count,
 		"message": func(p any) string { return "/message/" + escaped(fmt.Sprint(p)) },
+		"path":    func(p any) string { return escaped(fmt.Sprint(p)) },
+		"ending":  ending,
+		"first":   talk.FirstLine,
+		"watch":   func(c control.Channel) string { return "parley attach " + cli.ShellWord(cmp.Or(c.Name, c.ID.String())) },
 		"channel": func(id any) string { return "/talk/" + escaped(fmt.Sprint(id)) },
 		"seg":     func(word any) string { return url.PathEscape(fmt.Sprint(word)) },
 		"command": v.Command,
@@ -58,6 +65,14 @@ func moment(t time.Time, words string, v cli.View) template.HTML {
 		return "never"
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, t.UTC().Format(time.RFC3339), template.HTMLEscapeString(v.At(t, cli.TimeForm)), template.HTMLEscapeString(words)))
+}
+
+// ending is how people name the message at a path that somebody wrote down.
+func ending(path string) string {
+	if p, err := protocol.ParsePath(path); err == nil {
+		return p.Short()
+	}
+	return path
 }
 
 // escaped is a path in an address.

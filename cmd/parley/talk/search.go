@@ -122,7 +122,7 @@ func hitTable(ctx context.Context, client control.Service, found control.SearchR
 		}
 		text := shorten(v, hit.Excerpt)
 		if len(text) == 0 {
-			text = excerpt{{Text: firstLine(hit.Subject + ": " + hit.Body)}}
+			text = excerpt{{Text: FirstLine(hit.Subject + ": " + hit.Body)}}
 		}
 		add(hit.Timestamp, hit.From, where, MemoryID(hit.File), text)
 	}

@@ -8,18 +8,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Summary is a message in one line: first what no host proved, then what kind of message it is if
+// summary is a message in one line: first what no host proved, then what kind of message it is if
 // that is unusual, then the beginning of the text.
-func Summary(m control.Message) string {
+func summary(m control.Message) string {
 	if m.Act == protocol.ActReply {
-		return marks(m) + "↳ " + firstLine(m.Body)
+		return marks(m) + "↳ " + FirstLine(m.Body)
 	}
 	return inTree(m)
 }
 
 // inTree is summary for a place that already shows that the message is an answer.
 func inTree(m control.Message) string {
-	text := firstLine(m.Body)
+	text := FirstLine(m.Body)
 	if r, err := protocol.Redact.Parse(m.Body); err == nil && m.Act == protocol.ActRedact {
 		what := r.File
 		if path, err := protocol.ParsePath(what); err == nil {
@@ -63,8 +63,8 @@ func unusualAct(m control.Message) string {
 	return term.Line(string(m.Act))
 }
 
-// firstLine is the first line of a body that has text in it, with a mark if more follows.
-func firstLine(body string) string {
+// FirstLine is the first line of a body that has text in it, with a mark if more follows.
+func FirstLine(body string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	first = term.Line(strings.TrimRight(first, "\r"))
 	if rest != "" {

@@ -29,17 +29,12 @@
     if (is.hasAttribute("data-keep") || is.nodeName === "OUTPUT" || is.isEqualNode(next)) return; // an output says what was done
     for (const { name } of [...is.attributes]) if (!next.hasAttribute(name) && name !== "open") is.removeAttribute(name);
     for (const { name, value } of next.attributes) if (is.getAttribute(name) !== value) is.setAttribute(name, value);
-    const merge = is.hasAttribute("data-merge"); // a list that has grown above: what it had stays
     const byId = new Map();
     for (const child of is.children) if (child.id) byId.set(child.id, child);
-    let at = merge ? null : is.firstChild;
+    if (is.hasAttribute("data-merge")) { merge(is, next, byId); return; }
+    let at = is.firstChild;
     for (const child of [...next.childNodes]) {
       const known = child.id ? byId.get(child.id) : null;
-      if (merge) {
-        if (known) same(known, child);
-        else if (child.nodeType === 1) is.append(document.importNode(child, true));
-        continue;
-      }
       if (known) {
         if (known === at) at = at.nextSibling; else is.insertBefore(known, at);
         same(known, child);
@@ -49,7 +44,33 @@
         if (here.nodeType === 1) same(here, child); else if (here.nodeValue !== child.nodeValue) here.nodeValue = child.nodeValue;
       } else is.insertBefore(document.importNode(child, true), at);
     }
-    while (!merge && at) { const gone = at; at = at.nextSibling; gone.remove(); }
+    while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
+  };
+
+  // A list that has grown above keeps its rows. What is new at its end comes while the end is in view:
+  // so a list in which somebody reads does not grow, and one that is left open stays as short as this.
+  const keeps = 300;
+  let atEnd = true;
+  const inView = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
+  const show = (id, is) => { const one = document.getElementById(id); if (one) one.hidden = !is; };
+  const merge = (is, next, byId) => {
+    const rows = [...next.children].reverse();
+    if (is.children.length && !rows.some((row) => byId.has(row.id))) { // more has come than a page holds
+      if (!atEnd || !rows.length) { show("newer", rows.length > 0); return; }
+      is.replaceChildren();
+      show("older", true);
+    }
+    let after = null;
+    for (const row of rows) {
+      const known = byId.get(row.id);
+      if (known?.isConnected) { same(known, row); after = known; continue; }
+      if (!after && !atEnd) { show("newer", true); continue; }
+      after = is.insertBefore(document.importNode(row, true), after);
+    }
+    if (!atEnd) return;
+    show("newer", false);
+    if (is.children.length > keeps) show("older", true);
+    while (is.children.length > keeps) is.firstElementChild.remove();
   };
 
   let wanted = 0;
@@ -76,7 +97,7 @@
     if (answer.status === 401) { location.reload(); return; }
     const page = new DOMParser().parseFromString(text, "text/html");
     const main = document.getElementById("main");
-    const below = window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
+    atEnd = inView();
     for (const id of ["menu", "who", "main"]) {
       const next = page.getElementById(id);
       if (next) same(document.getElementById(id), next);
@@ -84,16 +105,30 @@
     document.body.dataset.live = page.body.dataset.live || "";
     document.title = page.title;
     titled();
-    const log = main.querySelector("[data-merge]");
-    if (log && below) {
-      while (log.children.length > 400) log.firstElementChild.remove();
-      window.scrollTo(0, document.body.scrollHeight);
+    if (atEnd && main.querySelector("[data-merge]")) window.scrollTo(0, document.body.scrollHeight);
+  };
+  addEventListener("scroll", () => {
+    const newer = document.getElementById("newer");
+    if (newer && !newer.hidden && !location.search && inView()) refresh();
+  }, { passive: true });
+
+  // refresh loads once, however often it is called meanwhile.
+  let loads = false, again = false;
+  const refresh = async () => {
+    again = true;
+    if (loads) return;
+    loads = true;
+    while (again) {
+      await new Promise((go) => { setTimeout(go, document.hidden ? 1000 : 0); });
+      again = false;
+      await load();
     }
+    loads = false;
   };
 
   // live: the console tells of which kinds things have happened.
   const live = document.getElementById("live");
-  let source, soon;
+  let source;
   const tell = (state, words) => { if (live.dataset.state !== state) { live.dataset.state = state; live.textContent = words; } };
   const follow = () => {
     if (source) return;
@@ -104,8 +139,7 @@
       tell("on", "live");
       const wants = (document.body.dataset.live + " begun missed desk gate").split(" ");
       if (!kinds.some((kind) => wants.includes(kind))) return;
-      clearTimeout(soon);
-      soon = setTimeout(load, document.hidden ? 1000 : 0);
+      refresh();
     };
     source.onerror = () => tell("lost", "the console has ended");
   };
@@ -123,6 +157,7 @@
     const out = form.querySelector("output");
     const tellOut = (words, bad) => { if (out) { out.textContent = words; out.className = bad ? "bad" : "good"; } };
     const button = event.submitter;
+    for (const id of form.querySelectorAll("[data-once]")) id.value ||= crypto.randomUUID(); // sent again, it is the same
     const body = new FormData(form, button);
     if (button) button.disabled = true;
     tellOut("…", false);
@@ -131,6 +166,7 @@
       const is = await answer.json();
       if (answer.ok) {
         form.reset();
+        for (const id of form.querySelectorAll("[data-once]")) id.value = "";
         tellOut(is.said, false);
         if (is.go) { location.assign(is.go); return; }
         await load();
@@ -144,6 +180,7 @@
   let typed;
   document.addEventListener("input", (event) => {
     const form = event.target.form;
+    for (const id of form?.querySelectorAll("[data-once]") || []) id.value = "";
     if (!form?.hasAttribute("data-typing")) return;
     clearTimeout(typed);
     typed = setTimeout(() => {
@@ -170,19 +207,21 @@
   const earlier = async (link) => {
     if (link.dataset.busy) return;
     link.dataset.busy = "1";
-    const list = document.querySelector("[data-merge]");
+    const list = document.querySelector("[data-merge]"), first = list.firstElementChild;
     try {
-      const page = new DOMParser().parseFromString(await (await fetch(link.href)).text(), "text/html");
-      const height = document.body.scrollHeight;
+      const at = new URL(link.href);
+      at.searchParams.set("before", first.id);
+      const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
+      const was = first.getBoundingClientRect().top;
       list.prepend(...[...page.querySelectorAll("[data-merge] > *")].filter((row) => !document.getElementById(row.id)).map((row) => document.importNode(row, true)));
-      const next = page.querySelector("a[data-older]");
-      if (next) { link.href = next.href; } else link.remove();
-      window.scrollTo(0, window.scrollY + document.body.scrollHeight - height);
+      link.hidden = page.querySelector("a[data-older]")?.hidden ?? true;
+      window.scrollBy(0, first.getBoundingClientRect().top - was);
     } finally { delete link.dataset.busy; }
   };
   const above = document.querySelector("a[data-older]");
-  if (above && window.IntersectionObserver) new IntersectionObserver((seen) => { if (seen[0].isIntersecting && window.scrollY > 0) earlier(above); }, { rootMargin: "400px" }).observe(above);
-  if (document.querySelector("[data-merge][data-end]") && !location.hash) window.scrollTo(0, document.body.scrollHeight);
+  if (above) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting && window.scrollY > 0) earlier(above); }, { rootMargin: "600px" }).observe(above);
+  const ends = document.querySelector("[data-end]"); // where a list stands below something else, that is seen first
+  if (ends && !location.hash && ends.getBoundingClientRect().top < window.innerHeight) window.scrollTo(0, document.body.scrollHeight);
 
   // Keys.
   let went = false;

@@ -33,7 +33,7 @@ func prose(words string, level int, marks []mark) (markup string, shown map[stri
 			parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
 			parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
 		)),
-		goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.Linkify),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(s, 100))),
 	)
 	var b bytes.Buffer

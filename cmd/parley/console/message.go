@@ -1,0 +1,106 @@
+package console
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/cmd/parley/runs"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/node/causes"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	mostThread = 200 // messages of a conversation on one page
+	mostSteps  = 200 // steps on one page
+)
+
+// messagePage is the page of one message: all of it, its conversation, and what became of it.
+type messagePage struct {
+	said
+	Signed  string
+	Waits   bool // it waits for the human
+	Thread  []branch
+	Left    int  // messages of the conversation that are not in Thread
+	Waiting bool // somebody may still answer it
+	Causes  []causes.Found
+	Steps   []step
+	More    int // steps that are not in Steps
+	Write   write
+}
+
+// branch is a message in the tree of a conversation.
+type branch struct {
+	said
+	Depth int // drawn; from the eighth on the tree is not drawn wider
+	Here  bool
+}
+
+// step is a step of a message, or of one that was sent because of it.
+type step struct {
+	control.TraceStep
+	Text string
+}
+
+func showMessage(a *asking) (any, string, error) {
+	m, err := ask(a, control.Show, control.ShowRequest{Path: a.PathValue("path")})
+	if err != nil {
+		return nil, "", err
+	}
+	page := messagePage{said: a.c.said(m), Signed: talk.Signed(a.c.view(), m.Signature)}
+	path := m.Path.String()
+	tree, err := ask(a, control.Thread, control.ThreadRequest{Path: path})
+	if err != nil {
+		return nil, "", err
+	}
+	page.conversation(a.c, tree)
+	page.Waiting = m.Type == protocol.TypeText && m.Act.Wakes() && m.Act != protocol.ActReply && m.Stage < protocol.StageAnswered
+	why, err := ask(a, control.Why, control.WhyRequest{Of: path, Here: true})
+	if err != nil {
+		return nil, "", err
+	}
+	page.Causes = why.Causes
+	page.Steps, page.More = a.c.steps(why.Steps)
+	human, err := a.human()
+	if err != nil {
+		return nil, "", err
+	}
+	page.Waits = slices.ContainsFunc(m.Addressees, func(one control.Addressee) bool { return one.Name == human && one.Stage < protocol.StageRead })
+	page.Write = write{Re: path, Names: a.names()}
+	return page, "Message " + m.Path.Short(), nil
+}
+
+// conversation is that part of a conversation which stands around the message.
+func (p *messagePage) conversation(c *console, tree []control.ThreadMessage) {
+	at := slices.IndexFunc(tree, func(m control.ThreadMessage) bool { return m.Path == p.Path })
+	from := max(0, min(at-mostThread/2, len(tree)-mostThread))
+	shown := tree[from:min(len(tree), from+mostThread)]
+	p.Left = len(tree) - len(shown)
+	for _, m := range shown {
+		p.Thread = append(p.Thread, branch{said: c.inList(m.Message), Depth: min(m.Depth, 8), Here: m.Path == p.Path})
+	}
+}
+
+func (c *console) steps(all []control.TraceStep) (steps []step, more int) {
+	for _, s := range all[:min(len(all), mostSteps)] {
+		steps = append(steps, step{s, runs.StepText(c.view(), s)})
+	}
+	return steps, len(all) - len(steps)
+}
+
+// whyPage says why a message has no answer, as far as any host knows.
+type whyPage struct {
+	control.Reason
+	Steps []step
+	More  int
+}
+
+func showWhy(a *asking) (any, string, error) {
+	why, err := ask(a, control.Why, control.WhyRequest{Of: a.PathValue("path")})
+	if err != nil {
+		return nil, "", err
+	}
+	page := whyPage{Reason: why}
+	page.Steps, page.More = a.c.steps(why.Steps)
+	return page, "Why", nil
+}

@@ -1,0 +1,301 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/internal/each"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	mostRows     = 100  // messages on one page of talk
+	mostMail     = 30   // messages of the inbox
+	mostChannels = 60   // channels in the list
+	mostText     = 4000 // bytes of a text in a list
+	mostLines    = 40   // lines of a text in a list
+	mostReached  = 8    // addressees of whom a list says how far a message has come
+)
+
+// messageEvents are the events after which a page of talk may say something else.
+func messageEvents() []control.EventKind {
+	return []control.EventKind{control.EventMessage, control.EventStage, control.EventSession}
+}
+
+// said is a message as a page shows it.
+type said struct {
+	control.Message
+	Label  string // name of its channel
+	Doubts []string
+	Text   string
+	Cut    bool // the text goes on
+	Stages string
+	Reach  []reached
+	Others int  // addressees that are not in Reach
+	Inside bool // the page is that of its channel
+	Brief  bool // a form, of which a list shows the first line
+}
+
+// reached is how far a message has come with an addressee.
+type reached struct{ Name, Stage, Waits string }
+
+func (c *console) said(m control.Message) said {
+	s := said{Message: m, Doubts: talk.Doubts(m), Text: m.Body, Stages: talk.Stages(m)}
+	if m.ChannelName != "" || !slices.Equal(m.To, []string{protocol.All}) {
+		s.Label = talk.ChannelLabel(m)
+	}
+	switch m.Act.Class() {
+	case protocol.ClassDeed:
+		s.Brief = true
+	case protocol.ClassNotice:
+		s.Brief = m.Act != protocol.ActNote && m.Act != protocol.ActFailed
+	}
+	for _, a := range m.Addressees {
+		r := reached{Name: a.Name, Stage: a.Stage.String()}
+		switch {
+		case a.Woken && a.Stage < protocol.StageRead:
+			r.Stage = protocol.TraceWoken
+		case a.Stage < protocol.StageRead:
+			r.Stage = "not read"
+		}
+		if a.Waits != nil {
+			r.Waits, _ = c.view().Waits(*a.Waits)
+		}
+		if len(m.Addressees) > 1 || r.Waits != "" {
+			s.Reach = append(s.Reach, r)
+		}
+	}
+	return s
+}
+
+// inList is a message of a list: a text or a list of addressees that is long stands on its own page.
+func (c *console) inList(m control.Message) said {
+	s := c.said(m)
+	s.Text = strings.ToValidUTF8(s.Text[:min(len(s.Text), mostText)], "")
+	if lines := strings.SplitN(s.Text, "\n", mostLines+1); len(lines) > mostLines {
+		s.Text = strings.Join(lines[:mostLines], "\n")
+	}
+	s.Cut = len(s.Text) < len(m.Body)
+	if s.Others = len(s.Reach) - mostReached; s.Others > 0 {
+		s.Reach = s.Reach[:mostReached]
+	}
+	return s
+}
+
+// timeline are messages in the order of time, and what is needed to see more of them, and to write
+// some.
+type timeline struct {
+	At     string // address of the page
+	Rows   []said
+	Before string // the message before which the rows stand; "" if they are the last ones
+	First  string // the first of the rows, if something stands before it; else ""
+	Write  write
+}
+
+// write is a box to write into.
+type write struct {
+	Channel, Re, To string
+	Names           []string // who can be written to
+	Wide            bool     // it stands at the end of the window
+}
+
+func (a *asking) timeline(at, channel string) (timeline, error) {
+	t := timeline{At: at, Before: a.FormValue("before")}
+	r := control.LogRequest{Channel: channel, Last: mostRows + 1, Before: t.Before}
+	err := control.Log.Ask(a.Context(), a.c.node, r, func(m control.Message) error {
+		s := a.c.inList(m)
+		s.Inside = channel != ""
+		t.Rows = append(t.Rows, s)
+		return nil
+	})
+	if len(t.Rows) > mostRows {
+		t.Rows = t.Rows[1:]
+		t.First = t.Rows[0].Path.String()
+	}
+	t.Write = write{Channel: channel, Names: a.names(), Wide: true}
+	return t, err
+}
+
+// names are those who can be written to. If nobody knows, a name can still be typed.
+func (a *asking) names() []string {
+	all, _ := ask(a, control.List, control.HostsRequest{})
+	names := []string{protocol.All}
+	for _, one := range all {
+		names = append(names, one.Name.String()+"@"+one.Host.String())
+	}
+	return names
+}
+
+// human is the name of the person at whose terminal the console runs: in it the pages speak and read.
+func (a *asking) human() (string, error) {
+	self, err := ask(a, control.Whoami.Verb, control.None{})
+	return self.Human.String(), err
+}
+
+// talkPage is the page of all that is said, with what waits for the human.
+type talkPage struct {
+	timeline
+	Mail     []said
+	More     bool // more is waiting than Mail
+	Channels []channelLine
+	Left     int // channels that are not in Channels
+}
+
+type channelLine struct {
+	control.Channel
+	Label string
+}
+
+func showTalk(a *asking) (any, string, error) {
+	human, err := a.human()
+	if err != nil {
+		return nil, "", err
+	}
+	var page talkPage
+	if page.timeline, err = a.timeline("/talk", ""); err != nil {
+		return nil, "", err
+	}
+	mail, err := ask(a, control.Inbox, control.InboxRequest{As: human, Limit: mostMail + 1})
+	if err != nil {
+		return nil, "", err
+	}
+	if page.More = len(mail) > mostMail; page.More {
+		mail = mail[:mostMail]
+	}
+	page.Mail = each.Of(mail, a.c.inList)
+	channels, err := ask(a, control.Channels.Verb, control.None{})
+	if err != nil {
+		return nil, "", err
+	}
+	slices.SortStableFunc(channels, func(a, b control.Channel) int { return b.Last.Compare(a.Last) })
+	page.Left = len(channels) - mostChannels
+	labels := map[protocol.ChannelID]string{}
+	for i, c := range channels {
+		if labels[c.ID] = channelLabel(c); i < mostChannels {
+			page.Channels = append(page.Channels, channelLine{c, labels[c.ID]})
+		}
+	}
+	for i, s := range page.Rows {
+		if s.Label != "" && !s.Direct {
+			page.Rows[i].Label = cmp.Or(labels[s.Channel], s.Label)
+		}
+	}
+	return page, "Talk", nil
+}
+
+// channelLabel is what people call a channel: its name, or who takes part.
+func channelLabel(c control.Channel) string {
+	if c.Name == "" && len(c.Participants) > 0 {
+		return visible.Line(strings.Join(c.Participants, ", "))
+	}
+	return talk.ChannelName(c)
+}
+
+type channelPage struct {
+	timeline
+	control.Channel
+	Label    string
+	Parent   *channelLine
+	Children []channelLine
+}
+
+func showChannel(a *asking) (any, string, error) {
+	c, err := ask(a, control.ShowChannel, control.ChannelRequest{Channel: a.PathValue("channel")})
+	if err != nil {
+		return nil, "", err
+	}
+	page := channelPage{Channel: c, Label: channelLabel(c)}
+	if page.timeline, err = a.timeline("/talk/"+escaped(c.ID.String()), c.ID.String()); err != nil {
+		return nil, "", err
+	}
+	line := func(id protocol.ChannelID) channelLine {
+		c, err := ask(a, control.ShowChannel, control.ChannelRequest{Channel: id.String()})
+		if err != nil {
+			return channelLine{control.Channel{ID: id}, id.String()}
+		}
+		return channelLine{c, channelLabel(c)}
+	}
+	if c.Parent != "" {
+		parent := line(c.Parent)
+		page.Parent = &parent
+	}
+	page.Children = each.Of(c.Children, line)
+	human, err := a.human()
+	if err != nil {
+		return nil, "", err
+	}
+	page.Write.To = toWhom(c, human)
+	return page, page.Label, nil
+}
+
+// toWhom is for whom a message in a channel is, unless its author names others: all of a channel with
+// a name or with members, or in which somebody has written to all, else the others who take part.
+func toWhom(c control.Channel, human string) string {
+	if c.Name != "" || len(c.Members) > 0 || slices.Contains(c.Participants, protocol.All) {
+		return protocol.All
+	}
+	others := slices.DeleteFunc(slices.Clone(c.Participants), func(name string) bool { return name == human })
+	return strings.Join(others, ", ")
+}
+
+// say sends what was written on a page, as its human.
+func say(a *asking) (done, error) {
+	human, err := a.human()
+	if err != nil {
+		return done{}, err
+	}
+	r := control.SendRequest{
+		As: human, To: cli.SplitNames([]string{a.FormValue("to")}), Re: a.FormValue("re"), Channel: a.FormValue("channel"), Body: a.FormValue("text"),
+		Request: a.FormValue("request"), HeardWithin: talk.HeardWithin,
+	}
+	switch {
+	case len(r.To) == 0 && r.Re == "":
+		return done{}, control.Errorf(control.KindUsage, "a name, several with commas between, or all", "cannot send it: it is for nobody")
+	case a.FormValue("fyi") != "":
+		r.Act = protocol.ActNote
+	case r.Re != "":
+		r.Act = protocol.ActReply
+	}
+	m, err := ask(a, control.Send, r)
+	if err != nil {
+		if e := control.AsError(err); e.Kind == control.KindSecret {
+			e.Hint = "leave it out, or send it at the terminal: --mask replaces it"
+			return done{}, e
+		}
+		return done{}, err
+	}
+	words := []string{"Sent: " + talk.SentStages(m)}
+	for _, name := range m.Unserved {
+		words = append(words, name+" is served by no host any more")
+	}
+	words = append(words, talk.Delays(a.Context(), m, a.c.node, a.c.view())...)
+	return done{Said: strings.Join(words, ". ") + "."}, nil
+}
+
+// read leaves a receipt for a message, or for all that waits.
+func read(a *asking) (done, error) {
+	human, err := a.human()
+	if err != nil {
+		return done{}, err
+	}
+	if path := a.FormValue("path"); path != "" {
+		_, err := ask(a, control.Read, control.ReadRequest{As: human, Path: path})
+		return done{Said: "Marked as read."}, err
+	}
+	marked, err := ask(a, control.ReadAll, control.ReadAllRequest{As: human})
+	return done{Said: cli.Count(marked.Read, "message") + " marked as read."}, err
+}
+
+// view shows what a person reads on a page: times are those of a person's screen, wherever the
+// console was started.
+func (c *console) view() cli.View {
+	v := c.p.View()
+	v.Out.Terminal = true
+	v.Out.Width = cmp.Or(v.Out.Width, 80)
+	return v
+}
