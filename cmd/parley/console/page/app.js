@@ -47,30 +47,45 @@
     while (at) { const gone = at; at = at.nextSibling; gone.remove(); }
   };
 
-  // A list that has grown above keeps its rows. What is new at its end comes while the end is in view:
-  // so a list in which somebody reads does not grow, and one that is left open stays as short as this.
-  const keeps = 300;
-  let atEnd = true;
+  // A list of talk is a window on it. What came before is put above it and what comes after below it,
+  // by a page of the console; what is far away is taken out, so that a list stays as short as this.
+  const most = 400, piece = 80; // rows of the list, and of what is taken out at its end at a time
+  const below = []; // for each piece taken out at the end, the row that follows it; "": none did
+  let next = "", atEnd = true; // the row that follows the list
   const inView = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
   const show = (id, is) => { const one = document.getElementById(id); if (one) one.hidden = !is; };
-  const merge = (is, next, byId) => {
-    const rows = [...next.children].reverse();
-    if (is.children.length && !rows.some((row) => byId.has(row.id))) { // more has come than a page holds
-      if (!atEnd || !rows.length) { show("newer", rows.length > 0); return; }
-      is.replaceChildren();
+  const cutAbove = (list) => {
+    if (list.children.length <= most) return;
+    show("older", true);
+    while (list.children.length > most) list.firstElementChild.remove();
+  };
+  const cutBelow = (list) => {
+    while (list.children.length > most) {
+      const rows = [...list.children].slice(-piece);
+      below.push(next);
+      next = rows[0].id;
+      for (const row of rows) row.remove();
+      show("newer", true);
+    }
+  };
+  // merge puts what is new into a list, at its end only while that is in view: somebody may read.
+  const merge = (list, page, byId) => {
+    const rows = [...page.children].reverse(), grows = atEnd && !next;
+    if (list.children.length && !rows.some((row) => byId.has(row.id))) { // more has come than a page holds
+      if (!grows || !rows.length) { show("newer", rows.length > 0); return; }
+      list.replaceChildren();
       show("older", true);
     }
     let after = null;
     for (const row of rows) {
       const known = byId.get(row.id);
       if (known?.isConnected) { same(known, row); after = known; continue; }
-      if (!after && !atEnd) { show("newer", true); continue; }
-      after = is.insertBefore(document.importNode(row, true), after);
+      if (!after && !grows) { show("newer", true); continue; }
+      after = list.insertBefore(document.importNode(row, true), after);
     }
-    if (!atEnd) return;
+    if (!grows) return;
     show("newer", false);
-    if (is.children.length > keeps) show("older", true);
-    while (is.children.length > keeps) is.firstElementChild.remove();
+    cutAbove(list);
   };
 
   let wanted = 0;
@@ -89,7 +104,7 @@
   titled();
 
   // load asks for the page anew, and puts it in place.
-  const load = async (at = location.href) => {
+  const load = async (toEnd, at = location.href) => {
     const mine = ++wanted;
     let answer, text;
     try { answer = await fetch(at, { headers: { Accept: "text/html" } }); text = await answer.text(); } catch { return; }
@@ -97,7 +112,7 @@
     if (answer.status === 401) { location.reload(); return; }
     const page = new DOMParser().parseFromString(text, "text/html");
     const main = document.getElementById("main");
-    atEnd = inView();
+    atEnd = toEnd || inView();
     for (const id of ["menu", "who", "main"]) {
       const next = page.getElementById(id);
       if (next) same(document.getElementById(id), next);
@@ -105,11 +120,12 @@
     document.body.dataset.live = page.body.dataset.live || "";
     document.title = page.title;
     titled();
-    if (atEnd && main.querySelector("[data-merge]")) window.scrollTo(0, document.body.scrollHeight);
+    if (atEnd && !toEnd && main.querySelector("[data-merge]")) window.scrollTo(0, document.body.scrollHeight);
   };
   addEventListener("scroll", () => {
-    const newer = document.getElementById("newer");
-    if (newer && !newer.hidden && !location.search && inView()) refresh();
+    const older = document.getElementById("older"), newer = document.getElementById("newer");
+    if (older && !older.hidden && older.getBoundingClientRect().bottom > -900) earlier(older);
+    if (newer && !newer.hidden && newer.getBoundingClientRect().top < window.innerHeight + 900) later(newer);
   }, { passive: true });
 
   // refresh loads once, however often it is called meanwhile.
@@ -187,7 +203,7 @@
       const at = new URL(form.action);
       at.search = new URLSearchParams(new FormData(form));
       history.replaceState(null, "", at);
-      load(at.href);
+      load(false, at.href);
     }, 150);
   });
 
@@ -204,22 +220,48 @@
       earlier(older);
     }
   });
-  const earlier = async (link) => {
-    if (link.dataset.busy) return;
-    link.dataset.busy = "1";
-    const list = document.querySelector("[data-merge]"), first = list.firstElementChild;
-    try {
-      const at = new URL(link.href);
-      at.searchParams.set("before", first.id);
-      const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
-      const was = first.getBoundingClientRect().top;
-      list.prepend(...[...page.querySelectorAll("[data-merge] > *")].filter((row) => !document.getElementById(row.id)).map((row) => document.importNode(row, true)));
-      link.hidden = page.querySelector("a[data-older]")?.hidden ?? true;
-      window.scrollBy(0, first.getBoundingClientRect().top - was);
-    } finally { delete link.dataset.busy; }
+  // rowsOf asks for the rows before one, puts those that are not there yet into the list in slices, and
+  // keeps what is read where it is.
+  const rowsOf = async (link, before, put, stays) => {
+    const at = new URL(link.href);
+    at.searchParams.set("before", before);
+    const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
+    const rows = [...page.querySelectorAll("[data-merge] > *")].filter((row) => !document.getElementById(row.id));
+    while (rows.length) {
+      const was = stays.getBoundingClientRect().top;
+      put(rows);
+      window.scrollBy(0, stays.getBoundingClientRect().top - was);
+      await new Promise((go) => { setTimeout(go); });
+    }
+    return page;
   };
-  const above = document.querySelector("a[data-older]");
-  if (above) new IntersectionObserver((seen) => { if (seen.at(-1).isIntersecting && window.scrollY > 0) earlier(above); }, { rootMargin: "600px" }).observe(above);
+  const slice = 20;
+  let turning = false; // a page is on its way
+  const earlier = async (link) => {
+    const list = document.querySelector("[data-merge]");
+    if (turning) return;
+    turning = true;
+    try {
+      const page = await rowsOf(link, list.firstElementChild.id, (rows) => list.prepend(...rows.splice(-slice).map((row) => document.importNode(row, true))), list.firstElementChild);
+      link.hidden = page.getElementById("older")?.hidden ?? true;
+      cutBelow(list);
+    } finally { turning = false; }
+  };
+  const later = async (link) => {
+    const list = document.querySelector("[data-merge]");
+    if (turning || !next && (location.search || !inView())) return;
+    turning = true;
+    try {
+      const until = next && below.pop();
+      next = until;
+      if (!until) { atEnd = true; await load(true); return; }
+      const last = list.lastElementChild;
+      await rowsOf(link, until, (rows) => list.append(...rows.splice(0, slice).map((row) => document.importNode(row, true))), last);
+      const was = last.getBoundingClientRect().top;
+      cutAbove(list);
+      window.scrollBy(0, last.getBoundingClientRect().top - was);
+    } finally { turning = false; }
+  };
   const ends = document.querySelector("[data-end]"); // where a list stands below something else, that is seen first
   if (ends && !location.hash && ends.getBoundingClientRect().top < window.innerHeight) window.scrollTo(0, document.body.scrollHeight);
 
