@@ -28,12 +28,13 @@ func pages() []page {
 // deeds are what pages can have done, by their addresses.
 func deeds() map[string]deed {
 	return map[string]deed{
-		"/leave": leave,
-
-		"/party/task": addTask,
-		"/host/ping":  ping, "/work/settle": settle, "/work/cancel": cancel,
-		"/say":  say,
-		"/read": read,
+		"/leave":       leave,
+		"/party/task":  addTask,
+		"/host/ping":   ping,
+		"/work/settle": settle,
+		"/work/cancel": cancel,
+		"/say":         say,
+		"/read":        read,
 	}
 }
 

@@ -134,8 +134,8 @@
     again = true;
     if (loads) return;
     loads = true;
-    while (again) {
-      await new Promise((go) => { setTimeout(go, document.hidden ? 1000 : 0); });
+    for (let pause = 0; again; pause = 400) {
+      await new Promise((go) => { setTimeout(go, document.hidden ? 1000 : pause); });
       again = false;
       await load();
     }

@@ -175,7 +175,7 @@ var wild = []string{
 }
 
 // tags are the elements and attributes that may come of what an agent wrote.
-var tags = regexp.MustCompile(`^(</?(p|h[1-6]|em|strong|del|code|pre|ul|ol|li|blockquote|table|thead|tbody|tr|a)>|<(br|hr)>|<input (checked="" )?disabled="" type="checkbox">|</?t[hd]( style="text-align:[a-z]+")?>|<ol start="\d+">|</?mark>|<span class="address">|</span>|` +
+var tags = regexp.MustCompile(`^(</?(p|h[1-6]|em|strong|del|code|pre|ul|ol|li|blockquote|table|thead|tbody|tr|a)>|<(br|hr)>|<input (checked="" )?disabled="" type="checkbox">|</?t[hd]( align="[a-z]+")?>|<ol start="\d+">|</?mark>|<span class="address">|</span>|` +
 	`<a rel="noopener noreferrer nofollow" href="(?i:(https?|ftp)://|mailto:)[^"]*">)$`)
 
 // Markdown of agents is rendered, and nothing that they write becomes more: no HTML, nothing that is

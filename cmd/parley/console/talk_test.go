@@ -1,0 +1,166 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/causes"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// aMessage is a message of which all that others wrote is hostile.
+func aMessage(t *testing.T) control.Message {
+	t.Helper()
+	path := somePath(t)
+	return control.Message{
+		Path: path, Channel: path.Channel(), ChannelName: hostile, From: hostile, To: []string{hostile, "nat"}, Timestamp: noon, Type: protocol.TypeText, Act: "hey",
+		Re: hostile, Because: path.String(), Host: "beta", Run: "0badcafe", Seq: 7, Hops: 2, Unattended: true, Signature: protocol.SignatureUnverified, Second: hostile,
+		Stage: protocol.StageHeard, Heard: []protocol.Name{"beta"}, Body: hostile + "\n\n| a | b |\n|:-:|--:|\n| [x](javascript:alert(1)) | ![y](http://x/y.png) |",
+		Addressees: []control.Addressee{{Name: hostile, Woken: true, Waits: &protocol.Waits{For: protocol.WaitsForHuman, Time: noon}}, {Name: "nat"}},
+	}
+}
+
+func aChannel(t *testing.T) control.Channel {
+	t.Helper()
+	return control.Channel{ID: somePath(t).Channel(), Name: hostile, About: hostile, CreatedBy: hostile, Members: []string{hostile}, Participants: []string{hostile, "nat"}, Messages: 1, Last: noon, Children: []protocol.ChannelID{somePath(t).Channel()}, Parent: somePath(t).Channel()}
+}
+
+func (b *browsing) hasTalk(t *testing.T) {
+	t.Helper()
+	m := aMessage(t)
+	b.HasMail([]control.Message{m})
+	b.HasMessage(m)
+	clitest.On(b, control.Channels.Verb, []control.Channel{aChannel(t)})
+	clitest.On(b, control.ShowChannel, aChannel(t))
+	clitest.On(b, control.Thread, []control.ThreadMessage{{Message: m}, {Message: m, Depth: 40}})
+	cause := causes.Found{Level: causes.Red, Verdict: hostile, Reason: hostile, Command: "parley hey x", On: "beta"}
+	steps := []control.TraceStep{{Step: control.TraceFailed, Host: "beta", Text: hostile, Failure: hostile}, {Step: hostile, Depth: 3}}
+	clitest.On(b, control.Why, control.Reason{Path: m.Path, From: hostile, To: m.To, Causes: []causes.Found{cause, {Verdict: hostile, Command: "parley trace x"}}, Steps: steps})
+	found := control.SearchResult{Total: 9, MemoriesTotal: 1, Pending: 1, Hits: []control.MessageHit{{Message: m, Excerpt: []control.Fragment{{Text: hostile, Hit: true}}}}}
+	found.Memories = []control.MemoryHit{{Memory: control.Memory{File: "20260523T190100000Z-b2c3d4e5.md", From: hostile, Subject: hostile}}}
+	clitest.On(b, control.Search, found)
+}
+
+func TestPagesOfTalkShowWhatOthersWroteAndObeyNoneOfIt(t *testing.T) {
+	b := letIn(t)
+	b.hasTalk(t)
+	path := somePath(t).String()
+	for at, wants := range map[string][]string{
+		"/talk": {"unverified", "unattended", "2 hops", "heard by beta", "woken", "waits for its human", "mark as read"},
+		"/talk/" + somePath(t).Channel().String(): {"About this channel", "part of", `value="all"`},
+		"/message/" + path:                        {"Why is there no answer?", "anyone who may push can have written it", "because of", "do on beta", path, "Mark as read"},
+		"/why/" + path:                            {"Steps on all hosts", "given up, its sender told"},
+		"/search?words=x&from=%22%3E%3Cb&since=7d&channel=" + somePath(t).Channel().String(): {"<mark>", "9 messages", "still being indexed", "parley memory show b2c3d4e5"},
+	} {
+		body := b.page(t, at)
+		harmless(t, at, body)
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q", at, want)
+			}
+		}
+	}
+}
+
+func TestPagesOfTalkWhereNothingIsSaid(t *testing.T) {
+	b := letIn(t)
+	for at, want := range map[string]string{
+		"/talk": "Nothing waits for you.", "/talk/sprint": "Nothing is said here yet.", "/search": "All words must occur.", "/search?words=x": "Nothing was found.",
+		"/search?since=nonsense": "neither a day", "/message/x": "No step of it is known here.", "/why/x": "No step",
+	} {
+		if body := b.page(t, at); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q", at, want)
+		}
+	}
+}
+
+// It prevents: a page of a channel of thousands has all of it, or the earlier ones cannot be reached.
+func TestATimelineHasPages(t *testing.T) {
+	b := letIn(t)
+	b.hasTalk(t)
+	b.By(control.Log.By(func(_ context.Context, r control.LogRequest, yield func(control.Message) error) error {
+		m := aMessage(t)
+		for i := range r.Last {
+			p, err := protocol.ParsePath(fmt.Sprintf("%s/2026/04/16/235921%03dZ-52cd9038.md", m.Channel, i))
+			if err != nil {
+				return err
+			}
+			m.Path, m.Body = p, strings.Repeat("line\n", 500)
+			if err := yield(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	body := b.page(t, "/talk?before=52cd9038")
+	if got := strings.Count(body, `class="said"`); got != mostRows {
+		t.Errorf("%d rows, want %d", got, mostRows)
+	}
+	if !strings.Contains(body, "before=bad0c2d7-b216-4b50-b6dc-52b4eb87951d%2f2026%2f04%2f16%2f235921001Z-52cd9038.md") {
+		_, link, _ := strings.Cut(body, "before=")
+		t.Errorf("the link to earlier messages is not that of the first row: %.100s", link)
+	}
+	if got := strings.Count(body, "the rest of the message"); got != mostRows {
+		t.Errorf("%d long texts are cut, want %d", got, mostRows)
+	}
+}
+
+func TestWhatIsWrittenOnAPageIsSentAsItsHumanOnce(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		fields []string
+		want   control.SendRequest
+	}{
+		{"to several", []string{"to", " mawjs@beta, volt", "channel", "sprint", "text", "hello", "request", "r1", "fyi", "1"}, control.SendRequest{As: "nat", To: []string{"mawjs@beta", "volt"}, Channel: "sprint", Act: protocol.ActNote, Body: "hello", Request: "r1"}},
+		{"an answer", []string{"re", "52cd9038", "text", "yes"}, control.SendRequest{As: "nat", Re: "52cd9038", Act: protocol.ActReply, Body: "yes"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := letIn(t)
+			var got control.SendRequest
+			b.By(control.Send.By(func(_ context.Context, r control.SendRequest) (control.Message, error) {
+				got = r
+				return control.Message{Path: somePath(t), Stage: protocol.StageHeard, Heard: []protocol.Name{"beta"}, Unserved: []string{"volt"}}, nil
+			}))
+			code, body := b.send(t, "/say", test.fields...)
+			if code != http.StatusOK || !strings.Contains(body, "stored · heard by beta. volt is served by no host any more") {
+				t.Errorf("said %d %s", code, body)
+			}
+			test.want.HeardWithin = got.HeardWithin
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeSentSaysWhy(t *testing.T) {
+	b := letIn(t)
+	if code, body := b.send(t, "/say", "text", "hello"); code != http.StatusBadRequest || !strings.Contains(body, "for nobody") {
+		t.Errorf("to nobody: %d %s", code, body)
+	}
+	clitest.On(b, control.Send, control.Message{}, control.Errorf(control.KindSecret, "--mask replaces it, or --secret-ok", "cannot send: it looks like a key in line 1; nothing was stored"))
+	if code, body := b.send(t, "/say", "to", "mawjs", "text", "x"); code != http.StatusForbidden || !strings.Contains(body, "nothing was stored") || !strings.Contains(body, "leave it out") {
+		t.Errorf("a secret: %d %s", code, body)
+	}
+}
+
+func TestMailIsMarkedAsRead(t *testing.T) {
+	b := letIn(t)
+	clitest.On(b, control.ReadAll, control.Marked{As: "nat", Read: 3})
+	if code, body := b.send(t, "/read", "path", "52cd9038"); code != http.StatusOK || !strings.Contains(body, "Marked as read.") {
+		t.Errorf("one: %d %s", code, body)
+	}
+	if code, body := b.send(t, "/read"); code != http.StatusOK || !strings.Contains(body, "3 messages marked as read.") {
+		t.Errorf("all: %d %s", code, body)
+	}
+	want := []string{`read {"as":"nat","path":"52cd9038"}`, `read-all {"as":"nat"}`}
+	if diff := cmp.Diff(want, b.Asked); diff != "" {
+		t.Error(diff)
+	}
+}
