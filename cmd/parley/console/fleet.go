@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
