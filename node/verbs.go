@@ -70,6 +70,7 @@ func (n *Node) bindings() []control.Binding {
 		control.OpenFrame.For(n.inquiries.Open),
 		control.Frames.By(n.inquiries.List),
 		control.ShowFrame.By(n.inquiries.Show),
+		control.DescribeFrame.By(n.inquiries.Describe),
 		control.AnswerFrame.For(clearing(n, n.inquiries.Answer, func(f control.Frame) string { return f.Channel.String() })),
 		control.EscFrame.For(clearing(n, n.inquiries.Esc, func(f control.Frame) string { return f.Channel.String() })),
 		control.ResumeFrame.For(n.inquiries.Resume),

@@ -12,8 +12,8 @@ import (
 var ErrLeft = errors.New("nothing was typed")
 
 // Typed reads a line that a person types behind a prompt. What is typed ahead stays at the terminal,
-// for the next question. If `ctx` ends first, the error is that of `ctx`, and the goroutine that reads
-// ends with the next key.
+// for the next question. If `ctx` ends first, the error is that of `ctx`, and no further key is taken
+// (on Windows, one).
 func Typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt string) (string, error) {
 	return typed(ctx, terminal, screen, prompt, (*term.Terminal).ReadLine)
 }
@@ -34,10 +34,15 @@ func typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt str
 		return "", err
 	}
 	defer func() { _ = term.Restore(fd, before) }() // if it fails, nothing else can be tried
+	stop, err := newInterrupt()
+	if err != nil {
+		return "", err
+	}
+	defer stop.close()
 	keyboard := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{keys{terminal, fd}, screen}, prompt)
+	}{keys{terminal, fd, stop}, screen}, prompt)
 	if width, height, err := term.GetSize(fd); err == nil && width > 0 {
 		_ = keyboard.SetSize(width, height) // it draws nothing yet
 	}
@@ -50,6 +55,10 @@ func typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt str
 	select {
 	case <-read:
 	case <-ctx.Done():
+		if stop.raise() {
+			<-read // else it would take the first key of the next question
+		}
+		_, _ = io.WriteString(screen, "\r\n")
 		return "", ctx.Err()
 	}
 	if err == io.EOF || errors.Is(err, ErrLeft) {
@@ -66,10 +75,14 @@ func typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt str
 // is ErrLeft; arrows and other keys that begin with it come at once.
 type keys struct {
 	io.Reader
-	fd int
+	fd   int
+	stop *interrupt
 }
 
 func (k keys) Read(p []byte) (int, error) {
+	if !k.stop.wait(k.fd) {
+		return 0, ErrLeft
+	}
 	n, err := k.Reader.Read(p[:1])
 	if n == 1 && p[0] == '\x1b' && !waits(k.fd) {
 		return 0, ErrLeft

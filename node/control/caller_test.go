@@ -93,6 +93,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"frame", `{"as":"volt","question":"x"}`, "o"},
 		{"frames", `{}`, "oanu"},
 		{"show-frame", `{}`, "oanu"},
+		{"describe-frame", `{}`, "o"},
 		{"answer-frame", `{"id":"x","gate":"x","hsig":"x"}`, "o"},
 		{"esc-frame", `{"id":"x"}`, "o"},
 		{"resume-frame", `{"id":"x"}`, "o"},

@@ -22,6 +22,10 @@ var (
 		Name: "show-frame", Access: Reads, Doing: "show the inquiry", Long: true,
 		Doc: "Shows an inquiry, at once or when something has happened in it.",
 	})
+	DescribeFrame = NewVerb[ShowFrameRequest, FrameDocument](VerbSpec{
+		Name: "describe-frame", Access: Operates, Doing: "show the inquiry",
+		Doc: "Shows an inquiry as a document, with what each claim of its synthesis rests on. It never waits.",
+	})
 	AnswerFrame = NewVerb[AnswerFrameRequest, Frame](VerbSpec{
 		Name: "answer-frame", Access: Operates, Doing: "answer the gate",
 		Doc: "Decides what a gate of an inquiry asks this host's human.",

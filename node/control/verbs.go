@@ -11,7 +11,7 @@ func Verbs() []VerbSpec {
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
 		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ReadIssues, PersistTopic,
 		Parties, ShowParty, Organize, DoInParty, UseParty, TellParty, SayPresence, Recruits, BroadcastStats, BroadcastTopic, ShowMesh, Gates, AnswerGate,
-		OpenFrame, Frames, ShowFrame, AnswerFrame, EscFrame, ResumeFrame,
+		OpenFrame, Frames, ShowFrame, DescribeFrame, AnswerFrame, EscFrame, ResumeFrame,
 		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey, TryNotifications, ChangeNotifications,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export, Withhold, Redact, Admit,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, MakeInvitation, Invitations, AnswerKnock, RevokeInvitation, OpenLinks, Stop,

@@ -264,6 +264,17 @@ func (q *Inquiries) List(_ context.Context, r control.FramesRequest) (control.Fr
 // waitForNews is how long Show waits for something to happen in an inquiry.
 const waitForNews = 30 * time.Second
 
+// Describe answers control.DescribeFrame.
+func (q *Inquiries) Describe(_ context.Context, r control.ShowFrameRequest) (doc control.FrameDocument, err error) {
+	q.Folded(func(s *fleet.State) {
+		var v inquiries.Inquiry
+		if v, err = q.known.find(s, r.ID); err == nil {
+			doc = q.document(s, v)
+		}
+	})
+	return doc, err
+}
+
 // Show answers control.ShowFrame.
 func (q *Inquiries) Show(ctx context.Context, r control.ShowFrameRequest) (frame control.Frame, err error) {
 	came := q.Messages.Follow(maxFeed, nil)

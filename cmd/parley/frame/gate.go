@@ -19,14 +19,14 @@ import (
 
 // options shows all that a gate asks: each question, with its options in their order.
 func (s *session) options(f control.Frame) error {
-	w, err := asked(f.Gate)
+	form, err := FormOf(f)
 	if err != nil {
 		return err
 	}
 	out := s.view.Out
 	out.Printf("\n")
 	s.view.ShowAsker(f.Gate.Asker)
-	opens(out, w)
+	opens(out, form.Opens)
 	if f.Gate.Proposal != "" {
 		out.Printf("\n%s\n", strings.Join(term.Wrap("The coordinator proposed: "+strconv.Quote(f.Gate.Proposal), out.Width), "\n"))
 	}
@@ -36,17 +36,13 @@ func (s *session) options(f control.Frame) error {
 	if f.Gate.Contested {
 		s.view.Note("⚠ You said different things here. What you choose now holds; the rest is taken back.")
 	}
-	for _, q := range w.Questions {
-		if mode := askedMode(w.Gate, f); q.ID == modeQuestion && mode != "" {
-			out.Printf("\n%s: %s\n", out.Bold(ask(w.Gate, q.ID)), labels[mode])
+	for _, q := range form.Questions {
+		if q.Settled != "" {
+			out.Printf("\n%s: %s\n", out.Bold(q.Title), labels[q.Settled])
 			out.Printf("  %s\n", out.Dim("--mode asked for it, and your answer settles it. Another: parley frame answer "+f.ID+" --choose confirm --choose MODE"))
 			continue
 		}
-		title := ask(w.Gate, q.ID)
-		if w.Gate == protocol.GatePerspectives && len(f.Base) > 0 {
-			title = "Base: " + strings.Join(base(f), ", ") + ". Which additional lenses?"
-		}
-		out.Printf("\n%s\n", out.Bold(term.Line(title)))
+		out.Printf("\n%s\n", out.Bold(term.Line(q.Title)))
 		for i, o := range q.Options {
 			s.option(i+1, o)
 		}
@@ -69,22 +65,21 @@ func base(f control.Frame) []string {
 	return names
 }
 
-func opens(out term.Screen, g protocol.InquiryGate) {
-	if g.In != "" {
+func opens(out term.Screen, lines []string) {
+	if len(lines) > 0 {
 		out.Printf("\n%s\n", out.Bold("Your yes opens"))
 	}
-	for line := range strings.Lines(g.Opens()) {
-		out.Printf("  %s\n", term.Line(strings.TrimSuffix(line, "\n")))
+	for _, line := range lines {
+		out.Printf("  %s\n", term.Line(line))
 	}
 }
 
-func (s *session) option(n int, o protocol.InquiryOption) {
-	s.view.Out.Printf("  %d  %s\n", n, term.Line(cmp.Or(labels[o.Key], o.Key)))
-	about := cmp.Or(o.About, abouts[o.Key])
-	if about == "" {
+func (s *session) option(n int, o Option) {
+	s.view.Out.Printf("  %d  %s\n", n, term.Line(o.Label))
+	if o.About == "" {
 		return
 	}
-	for _, line := range term.Wrap(term.Line(about), max(0, s.view.Out.Width-7)) {
+	for _, line := range term.Wrap(term.Line(o.About), max(0, s.view.Out.Width-7)) {
 		s.view.Out.Printf("     %s\n", s.view.Out.Dim(line))
 	}
 }
@@ -122,7 +117,7 @@ func (s *session) choose(ctx context.Context, in *bufio.Reader, w protocol.Inqui
 	}
 	if b := freely(w.Gate, said); b.question != "" {
 		for {
-			line, err := s.line(ctx, in, b.question+" ")
+			line, err := s.line(ctx, in, b.typed()+" ")
 			if err != nil {
 				return nil, "", false, err
 			}
@@ -323,14 +318,53 @@ func (s *session) decide(ctx context.Context, in *bufio.Reader, f control.Frame,
 	if slices.ContainsFunc(chosen, func(c protocol.InquiryChoice) bool { return slices.Contains(c.Options, "review") }) {
 		seen.review() // else only the gate would come again, with nothing before it
 	}
-	now, err := s.show(ctx, f.Channel.String(), "", 0)
-	if err != nil {
-		return f, false, err
-	}
-	if !reflect.DeepEqual(now.Gate, f.Gate) {
-		s.view.Out.Printf("%s\n", s.view.Out.Warn("It was answered or changed meanwhile: you decided nothing."))
-		return now, true, nil
+	if now, changed, err := s.changed(ctx, f); err != nil || changed {
+		return now, err == nil, err
 	}
 	next, err = s.answer(ctx, f, chosen, text)
 	return next, err == nil, err
+}
+
+// changed reports whether another gate is open than that which was shown, and says so. `now` is how
+// the inquiry stands.
+func (s *session) changed(ctx context.Context, f control.Frame) (now control.Frame, changed bool, err error) {
+	now, err = s.show(ctx, f.Channel.String(), "", 0)
+	if changed = err == nil && !reflect.DeepEqual(now.Gate, f.Gate); changed {
+		s.view.Out.Printf("%s\n", s.view.Out.Warn("It was answered or changed meanwhile: you decided nothing."))
+	}
+	return now, changed, err
+}
+
+// agrees shows the whole gate and what was chosen beforehand, and asks the human at the terminal
+// whether that is what they decide. They see what they sign, also where something else has chosen.
+func (s *session) agrees(ctx context.Context, f control.Frame, chosen []protocol.InquiryChoice, text string) error {
+	said := *s
+	said.view.Out, said.view.JSON = s.view.Err, false
+	said.head(f)
+	said.news(f, &told{})
+	if err := said.options(f); err != nil {
+		return err
+	}
+	out := said.view.Out
+	out.Printf("\n%s\n", out.Bold("Chosen"))
+	for _, c := range chosen {
+		names := []string{}
+		for _, key := range c.Options {
+			names = append(names, cmp.Or(labels[key], key))
+		}
+		out.Printf("  %s: %s\n", term.Line(ask(f.Gate.Gate, c.Question)), cli.Dash(term.Line(strings.Join(names, ", "))))
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line != "" {
+			out.Printf("  %s\n", strings.Join(term.Wrap("> "+term.Line(line), max(0, out.Width-2)), "\n  "))
+		}
+	}
+	if !s.p.Confirm(ctx, "Decide it like this? [y/N] ") {
+		s.view.Out.Printf("Nothing was decided.\n")
+		return cli.ExitCode(1)
+	}
+	if _, changed, err := said.changed(ctx, f); err != nil || changed {
+		return cmp.Or(err, error(cli.ExitCode(1)))
+	}
+	return nil
 }

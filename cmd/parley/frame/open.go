@@ -72,7 +72,7 @@ func (s *session) open(ctx context.Context, o opening, words []string) error {
 	}
 	r.Try, r.At = false, tried.At
 	if r.AcceptBrief && !s.view.JSON { // else a gate shows it
-		opens(s.view.Err, protocol.InquiryGate{In: tried.Frame.In, Snapshot: tried.Frame.Snapshot, Receivers: tried.Frame.Receivers})
+		opens(s.view.Err, opensOf(protocol.InquiryGate{In: tried.Frame.In, Snapshot: tried.Frame.Snapshot, Receivers: tried.Frame.Receivers}))
 	}
 	if tried.Decides != "" {
 		if r.Hsig, err = s.sign(ctx, "", protocol.HumanDecision{Act: protocol.ActFrame, Reason: tried.Decides}); err != nil {

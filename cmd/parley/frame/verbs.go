@@ -218,9 +218,10 @@ mean here. Your key signs the answer, with its passphrase. The command goes on
 then, as parley frame does: it shows what comes and asks at each gate. Esc or q
 puts a gate off, and Ctrl-C leaves; neither ends the inquiry.
 
-In scripts --choose gives the options by their keys: OPTION, or
-QUESTION=OPTION,… where a gate asks several things; --text what you write
-beside it. --key names the file of a key that has no passphrase.
+--choose gives the options by their keys: OPTION, or QUESTION=OPTION,… where a
+gate asks several things; --text what you write beside it. At a terminal you see
+the whole gate then, and are asked once more. In scripts --key names the file of
+a key that has no passphrase, and nothing is asked.
 
 If two answers with your key contradict each other, nothing follows until one
 holds: --takes-back takes back those that you do not choose now.`,
@@ -256,6 +257,11 @@ holds: --takes-back takes back those that you do not choose now.`,
 			chosen, err := flagged(w, choose, askedMode(w.Gate, f))
 			if err != nil {
 				return err
+			}
+			if key == "" && term.IsTerminal(p.Stdin) {
+				if err := s.agrees(cmd.Context(), f, chosen, text); err != nil {
+					return err
+				}
 			}
 			after, err := s.answer(cmd.Context(), f, chosen, text)
 			return s.view.Show(after, err, func() { s.answered(after) })

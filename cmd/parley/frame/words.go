@@ -57,7 +57,18 @@ var abouts = map[string]string{
 type beside struct {
 	question string
 	must     bool
-	names    bool // the text is perspectives, separated by commas
+	names    bool // the text is perspectives
+}
+
+// typed is the question at a terminal, where the answer is one line.
+func (b beside) typed() string {
+	switch {
+	case b.names && b.must:
+		return b.question + ", separated by commas:"
+	case b.names:
+		return b.question + ", separated by commas (Enter for none):"
+	}
+	return b.question
 }
 
 // freely returns what may or must be written in addition to what was chosen.
@@ -78,10 +89,10 @@ func freely(gate string, chosen map[string][]string) beside {
 		case "modify-brief":
 			return beside{question: "What is to be different?", must: true}
 		case "supply-perspectives":
-			return beside{question: "Your perspectives, separated by commas:", must: true, names: true}
+			return beside{question: "Your perspectives", must: true, names: true}
 		}
 	case protocol.GatePerspectives:
-		return beside{question: "Perspectives of your own, separated by commas; with them you choose once more (Enter for none):", names: true}
+		return beside{question: "Perspectives of your own (with them you choose once more)", names: true}
 	case protocol.GateRoute:
 		if first("onwards") == "add-input" {
 			return beside{question: "Your input:", must: true}

@@ -30,6 +30,16 @@ func HTML(d control.FrameDocument, proof control.FrameProof) string {
 	return b.String()
 }
 
+// Pieces is the document as HTML for a page of somebody else, from headings of the second level on,
+// without style. It says nothing of whether the inquiry was held by its form.
+func Pieces(d control.FrameDocument) string {
+	var p page
+	tell(&p, d)
+	var b strings.Builder
+	_ = p.body.Render(&b) // a builder takes everything
+	return b.String()
+}
+
 // page is an HTML page under way.
 type page struct {
 	head, contents, body gomponents.Group // what stands before the first chapter, and the rest

@@ -60,6 +60,14 @@ func (x item) String() string {
 }
 
 func write(p paper, d control.FrameDocument, proof control.FrameProof) {
+	tell(p, d)
+	p.chapter("check", "How to check it")
+	p.line("The question's SHA-256 is %s.", d.Frame.QuestionHash)
+	p.line("Every step is a message in the git record %s. In a clone of it: parley frame verify %s", d.Record, d.Frame.ID)
+	writeProof(p, proof)
+}
+
+func tell(p paper, d control.FrameDocument) {
 	f, to := d.Frame, newAnchors(d)
 	p.line("Asked by %s on %s. Coordinated by %s. State: %s.", f.By, f.Began.Format("2 January 2006"), f.Coordinator, state(f))
 	if f.In != "" {
@@ -134,10 +142,6 @@ func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 	}
 	p.chapter("decisions", "Decisions")
 	writeDecisions(p, d)
-	p.chapter("check", "How to check it")
-	p.line("The question's SHA-256 is %s.", f.QuestionHash)
-	p.line("Every step is a message in the git record %s. In a clone of it: parley frame verify %s", d.Record, f.ID)
-	writeProof(p, proof)
 }
 
 var kinds = map[string]string{
