@@ -121,3 +121,14 @@ func (v View) ShowAsker(a protocol.Asker) {
 	show(facts, func(s string) string { return s })
 	show(doubts, func(s string) string { return v.Out.Warn("⚠ " + s) })
 }
+
+// Decider is who decides at a gate, in words.
+func Decider(g control.Gate) string {
+	if g.Host == "" {
+		return "a host of its own; it has only the issue"
+	}
+	if len(g.Deciders) == 0 {
+		return "a human of " + g.Host.String()
+	}
+	return Names(g.Deciders) + "@" + g.Host.String()
+}

@@ -22,8 +22,14 @@ func pages() []page {
 		{at: "/who/{name}", menu: "/", name: "who", live: control.EventKinds(), show: showWho},
 		{at: "/work", menu: "/work", name: "work", live: []control.EventKind{control.EventRun, control.EventMessage, control.EventTrouble}, show: showWork},
 		{at: "/record", menu: "/record", name: "record", live: control.EventKinds(), show: showRecord},
+		{at: "/gates", menu: "/gates", name: "gates", live: []control.EventKind{control.EventGate}, show: showGates},
+		{at: "/inquiries", menu: "/inquiries", name: "inquiries", live: inquiring, show: showInquiries},
+		{at: "/inquiry/{id}", menu: "/inquiries", name: "inquiry", live: inquiring, show: showInquiry},
 	}
 }
+
+// inquiring are the events after which an inquiry may stand otherwise.
+var inquiring = []control.EventKind{control.EventMessage, control.EventRun, control.EventGate}
 
 // deeds are what pages can have done, by their addresses.
 func deeds() map[string]deed {
@@ -35,6 +41,8 @@ func deeds() map[string]deed {
 		"/work/cancel": cancel,
 		"/say":         say,
 		"/read":        read,
+		"/gates":       answerGate,
+		"/inquiry":     answerInquiry,
 	}
 }
 

@@ -21,6 +21,7 @@ type Form struct {
 type Question struct {
 	ID, Title string
 	Multi     bool   // several options can be chosen
+	Optional  bool   // only some answers to the one before ask it
 	Settled   string // the option with which the inquiry was begun; "" for none
 	Options   []Option
 }
@@ -36,7 +37,7 @@ func FormOf(f control.Frame) (Form, error) {
 	}
 	form := Form{Gate: w.Gate, Opens: opensOf(w)}
 	for _, q := range w.Questions {
-		next := Question{ID: q.ID, Title: ask(w.Gate, q.ID), Multi: q.Multi}
+		next := Question{ID: q.ID, Title: ask(w.Gate, q.ID), Multi: q.Multi, Optional: w.Gate == protocol.GateExtend && q.ID == "perspective"}
 		if q.ID == modeQuestion {
 			next.Settled = askedMode(w.Gate, f)
 		}

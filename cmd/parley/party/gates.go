@@ -127,7 +127,7 @@ func (s *session) gate(g control.Gate) {
 		if g.NoKey {
 			none = ", and has no key of their own yet"
 		}
-		s.line("  %s decides at %s%s", decider(g), g.Host, none)
+		s.line("  %s decides at %s%s", cli.Decider(g), g.Host, none)
 	}
 }
 
@@ -246,7 +246,7 @@ func (s *session) answer(ctx context.Context, id string, r control.AnswerGateReq
 	case g.For == "inquiry":
 		return control.Errorf(control.KindRefused, "parley frame answer "+g.Channel[:8], "an inquiry asks that, and has options of its own")
 	case !g.Here:
-		return control.Errorf(control.KindRefused, "it is for them to decide, there", "%s decides it, and you are %s, of another host", decider(g), list.Human)
+		return control.Errorf(control.KindRefused, "it is for them to decide, there", "%s decides it, and you are %s, of another host", cli.Decider(g), list.Human)
 	case string(g.Outcome) == a.outcome:
 		return control.Errorf(control.KindRefused, "", "it is %s already, by %s", g.Outcome, term.Line(g.DecidedBy))
 	case !list.HasKey:

@@ -214,7 +214,7 @@ func (s *session) recap(party control.Party) {
 	for _, g := range party.Gates {
 		line := fmt.Sprintf("%s: %s", term.Line(g.Title), g.Outcome)
 		if open(g) {
-			opened = append(opened, line+", waits for "+decider(g))
+			opened = append(opened, line+", waits for "+cli.Decider(g))
 		} else {
 			decided = append(decided, fmt.Sprintf("%s by %s, %s%s", line, term.Line(g.DecidedBy), s.view.At(g.Decided, cli.ShortForm), cli.Lead(": ", g.Reason)))
 		}

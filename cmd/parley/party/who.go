@@ -266,13 +266,13 @@ func (s *session) gateLine(g control.Gate) {
 	}
 	switch g.Outcome {
 	case "pending":
-		s.line("⏳ Pending: %s (asked %s, waits for %s)", name, s.view.Age(g.Time), decider(g))
+		s.line("⏳ Pending: %s (asked %s, waits for %s)", name, s.view.Age(g.Time), cli.Decider(g))
 	case "deferred":
 		s.line("⏸ Deferred: %s (%q until %s)", name, term.Line(g.Reason), s.view.Stamp(g.Until))
 	case "expired":
 		s.line("⏱ No answer in time: %s (asked %s; a late one counts)", name, s.view.Age(g.Time))
 	case "contested":
-		s.view.Note("⚠ Contested: " + name + ": " + decider(g) + " is asked again: two answers contradict each other, or the host's key is used on two machines")
+		s.view.Note("⚠ Contested: " + name + ": " + cli.Decider(g) + " is asked again: two answers contradict each other, or the host's key is used on two machines")
 	case "declined":
 		why := ""
 		if g.Reason != "" {
@@ -280,14 +280,4 @@ func (s *session) gateLine(g control.Gate) {
 		}
 		s.line("✗ %s declined%s", name, why)
 	}
-}
-
-func decider(g control.Gate) string {
-	if g.Host == "" {
-		return "a host of its own; it has only the issue"
-	}
-	if len(g.Deciders) == 0 {
-		return "a human of " + g.Host.String()
-	}
-	return cli.Names(g.Deciders) + "@" + g.Host.String()
 }

@@ -100,6 +100,8 @@
         try { new Notification("parley: a gate waits for you", { tag: "gates" }); } catch { /* only for pages with a worker here */ }
     }
     waited = now;
+    const wish = document.querySelector("[data-notify]");
+    if (wish) wish.hidden = !(window.Notification && Notification.permission === "default");
   };
   titled();
 
@@ -208,6 +210,7 @@
   });
 
   document.addEventListener("click", async (event) => {
+    if (event.target.closest("[data-notify]")) { await Notification.requestPermission(); titled(); return; }
     const copy = event.target.closest("[data-copy]");
     if (copy) {
       try { await navigator.clipboard.writeText(copy.dataset.copy); copy.textContent = "copied"; } catch { copy.textContent = "not copied"; }
