@@ -97,6 +97,9 @@ func (h Home) Members() string { return filepath.Join(h.Dir, "members") }
 // Prompts is the folder of the prompts that agents' commands were given.
 func (h Home) Prompts() string { return filepath.Join(h.Dir, "prompts") }
 
+// Console is the folder of what parley console keeps: the device that is paired, and its certificate.
+func (h Home) Console() string { return filepath.Join(h.Dir, "console") }
+
 // Redacted is the file that says for which redacted texts this host has cleared what it keeps.
 func (h Home) Redacted() string { return filepath.Join(h.Dir, "redacted") }
 
@@ -200,10 +203,10 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 27)
+	ours := make([]string, 0, 28)
 	for _, path := range []string{
 		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Backed(), h.Invitations(), h.Shared(), h.Carrier(),
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Backed(), h.Invitations(), h.Shared(), h.Carrier(), h.Console(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

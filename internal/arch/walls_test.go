@@ -277,7 +277,7 @@ func walls() []Wall {
 		{
 			Room:       "cmd/parley/console",
 			Parley:     []string{"cmd/parley/cli", "cmd/parley/frame", "cmd/parley/frame/report", "cmd/parley/mesh", "cmd/parley/runs", "cmd/parley/standing", "cmd/parley/talk", "configs", "node/causes", "node/control", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
-			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, textTools, system},
+			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, textTools, system, "rsc.io/qr"},
 			Why:        "a page shows what a verb answers and adds no rule: who may do what is the node's affair, and what is signed is signed by a command at the terminal",
 		},
 		{

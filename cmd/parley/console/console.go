@@ -22,6 +22,9 @@ type settings struct {
 	listen, at string // where the pages are served, and the address that others use if a proxy stands before it
 	cert, key  string // files for TLS
 	stay       bool   // no browser is opened
+	phone      bool   // for the paired device alone
+	pair       bool   // another device takes its place
+	own        string // the file of a certificate of this home; "" for none
 }
 
 // NewCommand is parley console. What is decided on a page is decided by the commands of `root`.
@@ -40,8 +43,15 @@ your passphrase. Ctrl-C ends it.
 
 For another device, --listen names an address and --cert and --key a
 certificate; or a proxy such as "tailscale serve" stands before it, and --at is
-its address. See the how-to: docs/how-to/look-in-a-browser.md.`,
+its address. See the how-to: docs/how-to/look-in-a-browser.md.
+
+--phone lets in one phone alone, and tells it of gates. It is paired once, by a
+code that you scan and a number that you compare here, and is let in for 90
+days. The address stays: the one of --listen or --at, else the first private
+address of this machine, with a certificate of this home. --pair pairs another
+phone, which ends the one before.`,
 		Example: `  parley console
+  parley console --phone
   parley console --listen 127.0.0.1:7400 --at https://desk.tail1234.ts.net`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,14 +60,18 @@ its address. See the how-to: docs/how-to/look-in-a-browser.md.`,
 				return cli.UsageErrorf(cmd, "--cert and --key go together")
 			case s.cert != "" && s.at != "":
 				return cli.UsageErrorf(cmd, "--cert is for a browser that comes directly, --at for a proxy: choose one")
+			case s.pair && !s.phone:
+				return cli.UsageErrorf(cmd, "--pair is for --phone")
 			}
-			return run(cmd.Context(), p, root, s)
+			return run(cmd.Context(), p, root, s, cmd.Flags().Changed("listen"))
 		},
 	}
 	cmd.Flags().StringVar(&s.listen, "listen", "127.0.0.1:0", "serve the pages at this `ADDRESS`")
 	cmd.Flags().StringVar(&s.at, "at", "", "the `URL` at which a proxy on this machine offers the pages")
 	cmd.Flags().StringVar(&s.cert, "cert", "", "certificate (PEM `FILE`)")
 	cmd.Flags().StringVar(&s.key, "key", "", "key of the certificate (PEM `FILE`)")
+	cmd.Flags().BoolVar(&s.phone, "phone", false, "let in a phone that is paired once, and tell it of gates")
+	cmd.Flags().BoolVar(&s.pair, "pair", false, "with --phone: pair another phone")
 	cmd.Flags().BoolVar(&s.stay, "no-open", false, "open no browser: print the link")
 	return cmd
 }
@@ -70,9 +84,12 @@ type console struct {
 	door   door
 	desk   desk
 	tabs   tabs
+	phone  *phone // the device that is paired; nil: the console is for browsers with a link. door.mu guards what it holds
+	print  string // the fingerprint of a certificate of this home; "" for none
 }
 
-func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Command, s settings) error {
+// run serves the console. `named` says that the person named the address.
+func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Command, s settings, named bool) error {
 	if err := p.ForPerson("open the console"); err != nil {
 		return err
 	}
@@ -84,42 +101,78 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 	if err != nil {
 		return err
 	}
-	listener, at, err := listen(ctx, s)
+	c := &console{p: p, node: node}
+	c.desk = desk{terminal: term.IsTerminal(p.Stdin) && p.Err.Terminal, asked: make(chan decision), changed: c.tabs.ring, root: root}
+	if s.phone {
+		home, err := p.HomeDir()
+		if err != nil {
+			return err
+		}
+		if c.phone, err = readPhone(home.Console()); err != nil {
+			return err
+		}
+		if s, err = c.phone.settle(s, named); err != nil {
+			return err
+		}
+	}
+	listener, err := c.listen(ctx, s)
 	if err != nil {
 		return err
 	}
-	c := &console{p: p, node: node, places: at}
-	c.desk = desk{terminal: term.IsTerminal(p.Stdin) && p.Err.Terminal, asked: make(chan decision), changed: c.tabs.ring}
-	c.door.told = p.View().Note
+	defer listener.Close()
+	s.listen = kept(listener, s.listen)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	handler, err := c.handler()
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet()}
-	go func() { stop(server.Serve(listener)) }()
-	defer server.Close()
-
-	link := c.places.first() + "/enter#" + c.door.link()
 	p.Out.Printf("Console of %s on %s: %s/\n", term.Line(self.Human.String()), term.Line(self.Host.String()), c.places.first())
-	p.Out.Printf("This link lets one browser in, once:\n  %s\n", link)
-	if !s.stay && s.at == "" && p.Out.Terminal {
-		done, err := openBrowser(ctx, link)
+	c.door.told = c.note
+	if s.phone {
+		err = c.servePhone(p, s)
+	} else {
+		done := c.serveLink(ctx, s)
 		defer done()
-		if err != nil {
-			p.View().Note("note: no browser was opened: " + err.Error())
-		}
+	}
+	if err != nil {
+		return err
 	}
 	if !c.desk.terminal {
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
-	p.View().Note("Ctrl-C ends it.")
-	c.desk.serve(ctx, p, root)
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet()}
+	go func() { stop(server.Serve(listener)) }() // ends when the server is closed
+	defer server.Close()
+	c.desk.serve(ctx, p)
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("cannot go on serving the console: %w", err)
 	}
 	return nil
+}
+
+// serveLink prints the link that lets a browser in, and opens it. `done` ends what that needs.
+func (c *console) serveLink(ctx context.Context, s settings) (done func()) {
+	link := c.places.first() + "/enter#" + c.door.link()
+	c.p.Out.Printf("This link lets one browser in, once:\n  %s\n", link)
+	done = func() {}
+	if !s.stay && s.at == "" && c.p.Out.Terminal {
+		var err error
+		if done, err = openBrowser(ctx, link); err != nil {
+			c.note("note: no browser was opened: " + err.Error())
+		}
+	}
+	c.note("Ctrl-C ends it.")
+	return done
+}
+
+// note tells the human something. While the terminal is asked something, it does not end its lines itself.
+func (c *console) note(text string) {
+	if c.desk.Asks() == "" {
+		c.p.View().Note(text)
+		return
+	}
+	c.p.Err.Printf("\r\n%s\r\n", c.p.Err.Warn(term.Line(text)))
 }
 
 // openBrowser opens a link in the person's browser. Other users of the machine see the words of every

@@ -17,15 +17,18 @@ import (
 type desk struct {
 	terminal bool // a person is there
 	asked    chan decision
-	changed  func() // called when what it asks has changed
+	changed  func()                            // called when what it asks has changed
+	root     func(*cli.Program) *cobra.Command // the commands that decide
 
 	mu  sync.Mutex
 	now *decision // what it asks; nil: nothing
 }
 
-// decision is a command that decides something.
+// decision is something that the human at the terminal is asked.
 type decision struct {
-	words  []string
+	hint   string                              // what to do where it cannot be asked
+	about  string                              // as pages say it: a command
+	do     func(context.Context, *cli.Program) // asks
 	cancel context.CancelFunc
 	ctx    context.Context
 }
@@ -46,17 +49,26 @@ func (d *desk) Asks() string {
 	if d.now == nil {
 		return ""
 	}
-	return command(d.now.words)
+	return d.now.about
 }
 
-// decide brings a decision to the terminal. It returns when the terminal shows it.
+// decide brings a command to the terminal. It returns when the terminal shows it.
 func (d *desk) decide(ctx context.Context, words ...string) error {
-	hint := "at the terminal: " + command(words)
-	if !d.terminal {
-		return control.Errorf(control.KindRefused, hint, "cannot decide it here: the console was not started at a terminal")
-	}
+	about := command(words)
 	asks, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	next := decision{words: words, cancel: cancel, ctx: asks}
+	return d.bring(ctx, decision{hint: "at the terminal: " + about, about: about, ctx: asks, cancel: cancel, do: func(ctx context.Context, p *cli.Program) {
+		p.Err.Printf("\n%s\n", p.Err.Bold("Clicked on the page: "+term.Line(p.View().Command(about))))
+		own := *p // each run has its own flags
+		own.Run(ctx, d.root(&own), p.Args(words...))
+	}})
+}
+
+// bring has the terminal ask. It returns when the terminal does.
+func (d *desk) bring(ctx context.Context, next decision) error {
+	if !d.terminal {
+		next.cancel()
+		return control.Errorf(control.KindRefused, next.hint, "cannot decide it here: the console was not started at a terminal")
+	}
 	d.mu.Lock()
 	busy := d.now
 	if busy == nil {
@@ -64,8 +76,8 @@ func (d *desk) decide(ctx context.Context, words ...string) error {
 	}
 	d.mu.Unlock()
 	if busy != nil {
-		cancel()
-		return control.Errorf(control.KindConflict, hint, "the terminal asks about another decision: %s", command(busy.words))
+		next.cancel()
+		return control.Errorf(control.KindConflict, next.hint, "the terminal asks about another decision: %s", busy.about)
 	}
 	select {
 	case d.asked <- next:
@@ -94,7 +106,7 @@ func (d *desk) end() {
 }
 
 // serve asks about one decision after the other, until `ctx` ends.
-func (d *desk) serve(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Command) {
+func (d *desk) serve(ctx context.Context, p *cli.Program) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -102,12 +114,12 @@ func (d *desk) serve(ctx context.Context, p *cli.Program, root func(*cli.Program
 		case next := <-d.asked:
 			d.changed()
 			stop := context.AfterFunc(ctx, next.cancel)
-			p.Err.Printf("\n%s\n", p.Err.Bold("Clicked on the page: "+term.Line(p.View().Command(command(next.words)))))
-			own := *p // each run has its own flags
-			own.Run(next.ctx, root(&own), p.Args(next.words...))
-			p.Err.Printf("%s\n", p.Err.Dim("The console goes on. Ctrl-C ends it."))
+			next.do(next.ctx, p)
 			stop()
 			d.end()
+			if ctx.Err() == nil {
+				p.Err.Printf("%s\n", p.Err.Dim("The console goes on. Ctrl-C ends it."))
+			}
 		}
 	}
 }

@@ -6,9 +6,12 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
@@ -21,14 +24,17 @@ import (
 type door struct {
 	told func(text string) // what the human should know
 
-	mu    sync.Mutex
-	links map[[32]byte]*visit // by the hash of the link's token; nil: not used yet
+	mu      sync.Mutex
+	links   map[[32]byte]*visit // by the hash of the link's token; nil: not used yet
+	device  *visit              // the phone that is paired; nil: none
+	pairing *pairing            // the code that is offered, or was used last; nil: none
 }
 
 // visit is one browser that was let in.
 type visit struct {
 	cookie, secret [32]byte // hashes
 	over           bool
+	until          time.Time // zero: until the console ends
 }
 
 func token() string {
@@ -72,16 +78,16 @@ func (d *door) enter(token string) (cookie, secret string, err error) {
 func tokens() (string, string) { return token(), token() }
 
 // inside returns the visit of a request; nil if its browser was not let in.
-func (d *door) inside(r *http.Request, cookie string) *visit {
-	c, err := r.Cookie(cookie)
+func (c *console) inside(r *http.Request) *visit {
+	has, err := r.Cookie(c.cookieName())
 	if err != nil {
 		return nil
 	}
-	bears := hashed(c.Value)
+	bears, d := hashed(has.Value), &c.door
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, v := range d.links {
-		if v != nil && !v.over && subtle.ConstantTimeCompare(v.cookie[:], bears[:]) == 1 {
+	for _, v := range append(slices.Collect(maps.Values(d.links)), d.device) {
+		if v != nil && !v.over && (v.until.IsZero() || c.now().Before(v.until)) && subtle.ConstantTimeCompare(v.cookie[:], bears[:]) == 1 {
 			return v
 		}
 	}
@@ -113,6 +119,10 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 		fail(w, control.Errorf(control.KindUsage, "", "cannot read what the page sent"))
 		return
 	}
+	if c.door.offers(asked.Token) {
+		c.knocked(w, r, asked.Token)
+		return
+	}
 	cookie, secret, err := c.door.enter(asked.Token)
 	by := browser(r)
 	if err != nil {
@@ -121,8 +131,13 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.say("✓ let in: " + by)
-	http.SetCookie(w, &http.Cookie{Name: c.cookieName(), Value: cookie, Path: "/", HttpOnly: true, Secure: c.places.secure(), SameSite: http.SameSiteStrictMode})
+	c.bears(w, cookie, 0)
 	reply(w, map[string]string{"secret": secret})
+}
+
+// bears gives a browser the cookie that it bears from now on; `lasts` is zero until the browser ends.
+func (c *console) bears(w http.ResponseWriter, cookie string, lasts time.Duration) {
+	http.SetCookie(w, &http.Cookie{Name: c.cookieName(), Value: cookie, Path: "/", MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: c.places.secure(), SameSite: http.SameSiteStrictMode})
 }
 
 func (c *console) say(text string) {

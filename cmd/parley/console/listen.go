@@ -35,35 +35,41 @@ func (p places) secure() bool { return len(p[0]) > 5 && p[0][:6] == "https:" }
 
 // listen opens the address at which the pages are served. Beyond this machine nothing is served
 // without TLS.
-func listen(ctx context.Context, s settings) (net.Listener, places, error) {
+func (c *console) listen(ctx context.Context, s settings) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(s.listen)
 	if err != nil {
-		return nil, nil, control.Errorf(control.KindUsage, "such as --listen 127.0.0.1:7400", "cannot listen at %q: %v", s.listen, err)
-	}
-	if s.cert == "" && !loopback(host) {
-		return nil, nil, control.Errorf(control.KindUsage, "--cert FILE --key FILE, or leave --listen out and put a proxy before it: --at URL",
-			"cannot serve the console at %s without TLS: whoever is on the way would read along", s.listen)
+		return nil, control.Errorf(control.KindUsage, "such as --listen 127.0.0.1:7400", "cannot listen at %q: %v", s.listen, err)
 	}
 	var certs []tls.Certificate
-	if s.cert != "" {
+	switch {
+	case s.own != "":
+		cert, err := certificate(s.own, host, c.now())
+		if err != nil {
+			return nil, err
+		}
+		certs, c.print = append(certs, cert), fingerprint(cert)
+	case s.cert != "":
 		cert, err := tls.LoadX509KeyPair(s.cert, s.key)
 		if err != nil {
-			return nil, nil, fmt.Errorf("cannot use the certificate: %w", err)
+			return nil, fmt.Errorf("cannot use the certificate: %w", err)
 		}
 		certs = append(certs, cert)
+	case !loopback(host):
+		return nil, control.Errorf(control.KindUsage, "--cert FILE --key FILE, or leave --listen out and put a proxy before it: --at URL",
+			"cannot serve the console at %s without TLS: whoever is on the way would read along", s.listen)
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot listen at %s: %w", s.listen, err)
+		return nil, fmt.Errorf("cannot listen at %s: %w", s.listen, err)
 	}
-	at, err := origins(listener.Addr().(*net.TCPAddr), host, s.at, certs)
-	if err != nil {
-		return nil, nil, err
+	if c.places, err = origins(listener.Addr().(*net.TCPAddr), host, s.at, certs); err != nil {
+		listener.Close()
+		return nil, err
 	}
 	if certs != nil {
 		listener = tls.NewListener(listener, &tls.Config{Certificates: certs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	}
-	return listener, at, nil
+	return listener, nil
 }
 
 func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at places, err error) {

@@ -39,15 +39,16 @@ func (c *console) handler() (http.Handler, error) {
 		})
 	}
 	anybody.HandleFunc("POST /enter", c.enter)
+	anybody.HandleFunc("POST /pair", c.pairs)
 	anybody.HandleFunc("GET /enter", func(w http.ResponseWriter, r *http.Request) {
-		if c.door.inside(r, c.cookieName()) != nil {
+		if c.inside(r) != nil {
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 			return
 		}
 		sheets.door(w, r)
 	})
 	anybody.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		v := c.door.inside(r, c.cookieName())
+		v := c.inside(r)
 		switch {
 		case v == nil:
 			sheets.door(w, r)

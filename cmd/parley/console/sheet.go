@@ -58,6 +58,7 @@ type sheet struct {
 	Menu   []entry
 	Self   control.Self
 	Asks   string // the command that the terminal asks about
+	Waits  int    // gates of which every page of a phone tells
 	Live   string // kinds of events after which it is asked for anew
 	Style  string
 	Script string
@@ -132,6 +133,9 @@ func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, tit
 		sh.Menu[i].Here = sh.Menu[i].At == at
 		if sh.Menu[i].At == "/gates" {
 			sh.Menu[i].Count = len(gates.Gates)
+			if s.c.phone != nil && at != "/gates" {
+				sh.Waits = len(gates.Gates)
+			}
 		}
 	}
 	s.execute(w, code, "frame", sh)

@@ -88,6 +88,9 @@ func (c *console) live(w http.ResponseWriter, r *http.Request) {
 				}
 			}
 		}
+		if c.inside(r) == nil { // it was put out meanwhile
+			return
+		}
 		if _, err := fmt.Fprintf(w, "data: %s\n\n", strings.Join(kinds, " ")); err != nil || out.Flush() != nil {
 			return
 		}

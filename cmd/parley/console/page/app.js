@@ -11,17 +11,31 @@
     if (!token) return;
     history.replaceState(null, "", "/enter");
     said.textContent = "One moment …";
-    fetch("/enter", { method: "POST", body: JSON.stringify({ token }) })
-      .then(async (answer) => {
-        const is = await answer.json();
-        if (!answer.ok) { said.textContent = is.error + (is.hint ? ". What to try: " + is.hint : ""); return; }
+    const send = async (to, what) => {
+      const answer = await fetch(to, { method: "POST", body: JSON.stringify(what) });
+      const is = await answer.json();
+      if (answer.ok) return is;
+      document.getElementById("number").hidden = true;
+      said.textContent = is.error + (is.hint ? ". What to try: " + is.hint : "");
+    };
+    send("/enter", { token })
+      .then((is) => { // a phone shows a number, for which the terminal asks
+        if (!is?.ticket) return is;
+        const number = document.getElementById("number");
+        number.textContent = is.shows;
+        number.hidden = false;
+        said.textContent = "Your terminal asks whether this phone shows this number. Answer there.";
+        return send("/pair", { ticket: is.ticket });
+      })
+      .then((is) => {
+        if (!is) return;
         localStorage.setItem(store, is.secret);
         location.replace("/");
       })
       .catch(() => { said.textContent = "The console has ended, or cannot be reached. Start it anew: parley console"; });
     return;
   }
-  if (location.hash.length === 65) history.replaceState(null, "", location.pathname);
+  if (/^#[0-9a-f]{32,}$/.test(location.hash)) history.replaceState(null, "", location.pathname);
 
   // same makes an element like another one, and leaves alone what has not changed: where somebody
   // types, what is open, how far it is scrolled. Children with an id are found by it.
