@@ -174,7 +174,10 @@ func TestConsoleDecidesAtItsTerminal(t *testing.T) {
 	inquiry.Shows("The passphrase of")
 	inquiry.Type("horse\n")
 	begun()
-	h.until("the brief waits", func() bool { _, page := w.do(http.MethodGet, "/gates", "", ""); return strings.Contains(page, "confirm the brief") })
+	h.until("the brief waits", func() bool {
+		_, page := w.do(http.MethodGet, "/gates", "", "")
+		return strings.Contains(page, "confirm the brief")
+	})
 	var list struct{ Frames []struct{ Channel string } }
 	if err := json.Unmarshal([]byte(h.must("frame", "list", "--json")), &list); err != nil {
 		t.Fatal(err)

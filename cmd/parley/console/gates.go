@@ -101,12 +101,12 @@ func answerGate(a *asking) (done, error) {
 				return done{}, control.Errorf(control.KindUsage, "such as 2h, 3d, or 2026-05-23", "cannot put it off: %v", err)
 			}
 		}
-		words = append(words, "--until="+until)
+		words = append(words, "--until", until)
 	default:
 		return done{}, control.Errorf(control.KindUsage, "", "a gate is accepted, rejected or deferred, not %q", words[1])
 	}
 	if reason != "" {
-		words = append(words, "--reason="+reason)
+		words = append(words, "--reason", reason)
 	}
 	return a.decide(words...)
 }
@@ -115,10 +115,7 @@ func errChanged() error {
 	return control.Errorf(control.KindConflict, "look at it again: the page shows it as it is now", "nothing was decided: the gate has changed since this page was shown")
 }
 
-// decide brings a command to the terminal, and says so.
+// decide brings a command to the terminal. Each page says then what the terminal asks.
 func (a *asking) decide(words ...string) (done, error) {
-	if err := a.c.desk.decide(a.Context(), words...); err != nil {
-		return done{}, err
-	}
-	return done{Said: "Your terminal shows it and asks: decide there."}, nil
+	return done{}, a.c.desk.decide(a.Context(), words...)
 }

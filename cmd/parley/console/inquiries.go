@@ -98,16 +98,16 @@ func answerInquiry(a *asking) (done, error) {
 		switch {
 		case q.Settled != "":
 		case len(chosen) == 0 && q.Multi:
-			words = append(words, "--choose="+q.ID+"=")
+			words = append(words, "--choose", q.ID+"=")
 		case len(chosen) == 0 && !q.Optional:
 			return done{}, control.Errorf(control.KindUsage, "", "nothing is chosen yet: %s", q.Title)
 		}
 		for _, key := range chosen {
-			words = append(words, "--choose="+chosenAs(form, q.ID, key))
+			words = append(words, "--choose", chosenAs(form, q.ID, key))
 		}
 	}
 	if text := strings.TrimSpace(strings.ReplaceAll(a.FormValue("text"), "\r\n", "\n")); text != "" {
-		words = append(words, "--text="+text)
+		words = append(words, "--text", text)
 	}
 	return a.decide(words...)
 }

@@ -79,12 +79,14 @@ func (f *phone) keep() error {
 }
 
 // settle chooses where the pages are served: as the flags say, else as the last time, else at the first
-// private address of this machine, with a certificate of this home.
+// private address of this machine, with a certificate of this home. `named` says that a flag names it.
 func (f *phone) settle(s settings, named bool) (settings, error) {
-	if !named && s.at == "" && s.cert == "" && f.Listen != "" {
-		s.listen, s.at, s.cert, s.key = f.Listen, f.At, f.Cert, f.Key
-	} else if !named && f.Listen != "" {
+	again := !named && f.Listen != "" && (s.at == "" || s.at == f.At)
+	if again {
 		s.listen = f.Listen
+		if s.cert == "" {
+			s.at, s.cert, s.key = f.At, f.Cert, f.Key
+		}
 	}
 	if s.at == "" && s.cert == "" {
 		s.own = filepath.Join(f.dir, "certificate.pem")
@@ -101,10 +103,11 @@ func (f *phone) settle(s settings, named bool) (settings, error) {
 	for _, a := range addresses {
 		prefix, err := netip.ParsePrefix(a.String())
 		ip := prefix.Addr()
-		if err == nil && ip.String() == host && !ip.IsLoopback() {
+		switch {
+		case err != nil:
+		case again && ip.String() == host:
 			return s, nil
-		}
-		if err == nil && first == "" && ip.Is4() && ip.IsPrivate() {
+		case first == "" && ip.Is4() && ip.IsPrivate():
 			first = ip.String()
 		}
 	}
@@ -272,7 +275,7 @@ func (c *console) take(p *pairing) (cookie, secret string, err error) {
 // offer shows a code that pairs a device.
 func (c *console) offer(run *cli.Program) {
 	link := c.places.first() + "/enter#" + c.door.pair(c.now().Add(pairingTime))
-	about := []string{"Scan this with your phone. It pairs one device, once, within " + roughly(pairingTime) + ". Then this terminal asks for the number that the phone shows."}
+	about := []string{"Scan this with your phone. It pairs one device, once, within ten minutes. Then this terminal asks for the number that the phone shows."}
 	if c.print != "" {
 		about = append(about, "", "The certificate is this home's own, so the phone warns. Go on only if it shows this SHA-256 fingerprint:", "")
 		for i := 0; i < len(c.print); i += 24 { // eight bytes a line
@@ -321,15 +324,16 @@ func (c *console) servePhone(run *cli.Program, s settings) error {
 	d := c.phone.Device
 	c.door.device = c.phone.knows(c.places.first(), c.now())
 	if c.door.device != nil && !s.pair {
-		c.p.Out.Printf("Your phone is let in at %s\n", c.places.first())
-		c.p.View().Note("It was paired " + c.p.View().At(d.Since, cli.TimeForm) + " (" + visible.Line(d.Browser) + "). Another one takes its place by: " + c.p.View().Command("parley console --phone --pair"))
+		c.p.Out.Printf("Your phone is let in there, as it was paired %s (%s).\n", c.p.View().At(d.Since, cli.TimeForm), visible.Line(d.Browser))
+		c.p.View().Next("parley console --phone --pair", "pair another, which ends this one")
+		c.note("Ctrl-C ends it.")
 		return nil
 	}
 	if !c.desk.terminal {
 		return control.Errorf(control.KindRefused, "run it at a terminal", "cannot pair a phone: nobody is here to let it in")
 	}
 	if d != nil && d.At != c.places.first() {
-		c.p.View().Note("The phone was paired at " + visible.Line(d.At) + ", which is no address of this console any more: pair it again.")
+		c.note("The phone was paired at " + visible.Line(d.At) + ", which is no address of this console any more: pair it again.")
 	}
 	c.offer(run)
 	return nil
