@@ -55,7 +55,7 @@ func (p *searchPage) seek(a *asking) *control.Error {
 	r := control.SearchRequest{Words: p.Words, From: p.From, Channel: p.Channel, Limit: mostHits}
 	if p.Since != "" {
 		var err error
-		if r.Since, err = talk.ParseSince(p.Since, a.c.p.Now(), a.c.view().Zone); err != nil {
+		if r.Since, err = talk.ParseSince(p.Since, a.c.now(), a.c.view().Zone); err != nil {
 			return control.Errorf(control.KindUsage, "", "since: %v", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
@@ -146,3 +147,6 @@ func (s *sheets) execute(w http.ResponseWriter, code int, name string, value any
 	w.WriteHeader(code)
 	_ = s.forms.ExecuteTemplate(w, name, value) // who has gone sees nothing
 }
+
+// now is the time of the console.
+func (c *console) now() time.Time { return c.p.Now() }

@@ -179,7 +179,7 @@ func showTopic(a *asking) (any, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		p.Sides[i] = topicSide{Topic: t, Hosts: hosts, Resync: t.Decayed.Below(topic.Resync), History: historyOf(t, a.c.p.Now())}
+		p.Sides[i] = topicSide{Topic: t, Hosts: hosts, Resync: t.Decayed.Below(topic.Resync), History: historyOf(t, a.c.now())}
 		if hours := t.HalfLife(); hours > 0 {
 			p.Sides[i].HalfLife = fmt.Sprintf("%.1f h", hours)
 		}
