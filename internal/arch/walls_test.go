@@ -281,6 +281,14 @@ func walls() []Wall {
 			Why:        "a page shows what a verb answers and adds no rule: who may do what is the node's affair, and what is signed is signed by a command at the terminal",
 		},
 		{
+			Room:       "cmd/parley/console/tty",
+			Parley:     []string{"cmd/parley/cli", "cmd/parley/host", "cmd/parley/party", "cmd/parley/runs", "cmd/parley/standing", "cmd/parley/talk", "node/control", "protocol"},
+			ThirdParty: []string{"charm.land/bubbletea/v2", wide, terminal, textTools, system},
+			// Its tests run it as a command.
+			TestThirdParty: []string{"github.com/spf13/cobra"},
+			Why:            "the console shows what commands show, in their own words, and has no rule of its own: it reads, sends as its human, and leaves deciding to the command for gates; the library of screens is known here alone",
+		},
+		{
 			Room:       "cmd/parley/bench",
 			Parley:     []string{"cmd/parley/cli", "node", "gitsync", "configs", "protocol"},                    // gitsync and protocol for its benchmarks
 			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, system, zerolog, natsGo, natsServer}, // its yardsticks are bare disks and bare NATS

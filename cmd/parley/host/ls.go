@@ -60,19 +60,7 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			}
 			return
 		}
-		t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
-		t.Paint = term.Paint{Column: 3, Style: func(row int, cell string) string {
-			return agent.Coloured(v, all[row].AgentWork, cell, func(text string) string { return Coloured(v, all[row].State, all[row].Gates, text) })
-		}}
-		for _, one := range all {
-			state := strings.Join(append([]string{standing.Host(one.State)}, standing.Work(v, one)...), ", ")
-			t.Rows = append(t.Rows, []string{
-				term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
-				term.Line(one.Address), standing.RoundTripOrEmpty(one.RTT.Duration()),
-			})
-		}
-		v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
-			cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
+		ShowPeople(v, all)
 		broken := slices.IndexFunc(all, func(one control.Participant) bool { return one.Missing != "" })
 		if whom := someoneElse(all); broken >= 0 {
 			v.Next("parley agent show "+all[broken].Name.String(), "why it cannot start")
@@ -82,6 +70,23 @@ func RunLs(ctx context.Context, quiet bool, client control.Service, v cli.View) 
 			v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
 		}
 	})
+}
+
+// ShowPeople shows who can be reached in a table.
+func ShowPeople(v cli.View, all []control.Participant) {
+	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
+	t.Paint = term.Paint{Column: 3, Style: func(row int, cell string) string {
+		return agent.Coloured(v, all[row].AgentWork, cell, func(text string) string { return Coloured(v, all[row].State, all[row].Gates, text) })
+	}}
+	for _, one := range all {
+		state := strings.Join(append([]string{standing.Host(one.State)}, standing.Work(v, one)...), ", ")
+		t.Rows = append(t.Rows, []string{
+			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
+			term.Line(one.Address), standing.RoundTripOrEmpty(one.RTT.Duration()),
+		})
+	}
+	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
+		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
 }
 
 // lastAsked is when an agent that asks for its mail last did so: nobody answers for an agent that

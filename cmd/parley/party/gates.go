@@ -85,21 +85,26 @@ func (s *session) gates(ctx context.Context, r control.GatesRequest) error {
 			if i > 0 {
 				s.view.Out.Printf("\n")
 			}
-			s.gate(g)
-			switch {
-			case g.For == "inquiry" && g.Outcome == "contested": // what helps is said below
-			case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
-				s.view.Next("parley frame answer "+g.Channel[:8], "decide it")
-			case g.For == "inquiry":
-			case open(g) && g.Here:
-				s.view.Steps("parley gates accept "+g.ID, "agree to it", "parley gates reject "+g.ID+" --reason WHY", "decline", "parley gates defer "+g.ID+" --until 2h", "put it off")
-			}
+			ShowGate(s.view, g)
 		}
 		if !list.HasKey {
 			s.view.Out.Printf("\n")
 			s.line("%s has no key of their own, which a gate needs: %s", list.Human, s.view.Command("parley gates key add"))
 		}
 	})
+}
+
+// ShowGate shows one gate, and the commands that answer it.
+func ShowGate(v cli.View, g control.Gate) {
+	(&session{view: v}).gate(g)
+	switch {
+	case g.For == "inquiry" && g.Outcome == "contested": // the inquiry says what helps
+	case g.For == "inquiry" && g.Outcome != "answered" && g.Here:
+		v.Next("parley frame answer "+g.Channel[:8], "decide it")
+	case g.For == "inquiry":
+	case open(g) && g.Here:
+		v.Steps("parley gates accept "+g.ID, "agree to it", "parley gates reject "+g.ID+" --reason WHY", "decline", "parley gates defer "+g.ID+" --until 2h", "put it off")
+	}
 }
 
 // gate shows one gate: all that the deciding human is shown, and how the gate stands.

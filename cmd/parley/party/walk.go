@@ -48,6 +48,22 @@ func (s *session) walk(ctx context.Context, gates []control.Gate) error {
 	return s.remaining(ctx)
 }
 
+// Visit leads the human at the terminal through one gate, as parley gates does through all. An unlock
+// of their key ends with it.
+func Visit(ctx context.Context, p *cli.Program, g control.Gate) error {
+	if err := p.ForOperator("answer a gate"); err != nil {
+		return err
+	}
+	s := &session{p: p}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	var signer hand.Signer
+	defer signer.Forget()
+	_, err := s.visit(ctx, g, &signer)
+	return err
+}
+
 // remaining says at the end of a walk what still waits.
 func (s *session) remaining(ctx context.Context) error {
 	list, err := control.Gates.Ask(ctx, s.client, control.GatesRequest{})

@@ -59,13 +59,18 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 		RunE: cli.Asks(p, control.DeadLetters, func(args []string) control.DeadLettersRequest {
 			r.Agent = strings.Join(args, "")
 			return r
-		}, showDLQ),
+		}, func(v cli.View, dead []control.DeadLetter) {
+			if ShowDeadLetters(v, dead); len(dead) > 0 {
+				v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
+			}
+		}),
 	}
 	cmd.Flags().BoolVar(&r.Dropped, "all", false, "those too that were put away")
 	return p.JSONFlag(cmd, "print an array of dead letters as JSON")
 }
 
-func showDLQ(v cli.View, dead []control.DeadLetter) {
+// ShowDeadLetters shows dead letters in a table.
+func ShowDeadLetters(v cli.View, dead []control.DeadLetter) {
 	if len(dead) == 0 {
 		v.None("There are no dead letters.")
 		return
@@ -84,7 +89,6 @@ func showDLQ(v cli.View, dead []control.DeadLetter) {
 	}
 	v.Table(t, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
 		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
-	v.Next("parley agent dlq show "+v.ID(dead[0].Message.Path), "what happened")
 }
 
 func newDLQShowCommand(p *cli.Program) *cobra.Command {

@@ -55,7 +55,7 @@ for failing and "budget" for over budget.`,
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
 			}
 			jobs, err := control.Queue.Ask(cmd.Context(), client, control.QueueRequest{Agent: strings.Join(args, "")})
-			return v.Show(jobs, err, func() { jobTable(v, jobs, most) })
+			return v.Show(jobs, err, func() { ShowQueue(v, jobs, most) })
 		}),
 		ValidArgsFunction: p.CompleteAgents,
 	}
@@ -63,7 +63,8 @@ for failing and "budget" for over budget.`,
 	return p.JSONFlag(cmd, "print an array of all jobs as JSON")
 }
 
-func jobTable(v cli.View, jobs []control.Job, most int) {
+// ShowQueue shows jobs in a table; of those that wait for an agent at most `most`, or all if that is 0.
+func ShowQueue(v cli.View, jobs []control.Job, most int) {
 	if len(jobs) == 0 {
 		v.None("No agent of this host has anything to do.")
 		return

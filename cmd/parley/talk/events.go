@@ -94,7 +94,7 @@ func eventText(e control.Event, v cli.View) string {
 	switch {
 	case e.Message != nil:
 		m := *e.Message
-		return Sender(m) + " → " + strings.Join(m.To, ", ") + "  " + v.ID(m.Path) + "  " + summary(m)
+		return Sender(m) + " → " + strings.Join(m.To, ", ") + "  " + v.ID(m.Path) + "  " + Summary(m)
 	case e.Stage != nil && e.Stage.By != "":
 		return fmt.Sprintf("%s  %s by %s", v.ID(e.Stage.Path), e.Stage.Stage, e.Stage.By)
 	case e.Stage != nil:

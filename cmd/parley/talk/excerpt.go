@@ -16,11 +16,11 @@ type excerpt []control.Fragment
 func excerptOf(v cli.View, hit control.MessageHit) excerpt {
 	text := shorten(v, hit.Excerpt)
 	if len(text) == 0 {
-		return excerpt{{Text: summary(hit.Message)}}
+		return excerpt{{Text: Summary(hit.Message)}}
 	}
 	whole := hit.Message
 	whole.Body = ""
-	if before := strings.TrimSpace(summary(whole)); before != "" {
+	if before := strings.TrimSpace(Summary(whole)); before != "" {
 		text = append(excerpt{{Text: before + " "}}, text...)
 	}
 	return text

@@ -127,7 +127,7 @@ func mailTable(v cli.View, mail []control.Message, mark func(control.Message) st
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{
-			v.Stamp(m.Timestamp), term.Line(Sender(m)), ChannelLabel(m), v.ID(m.Path), mark(m) + summary(m),
+			v.Stamp(m.Timestamp), term.Line(Sender(m)), ChannelLabel(m), v.ID(m.Path), mark(m) + Summary(m),
 		})
 	}
 	v.Table(t, mailSqueezes()...)

@@ -170,7 +170,7 @@ func (l *logLines) show(m control.Message) {
 	if l.channelWidth > 0 {
 		head += cell(l.channel(m), l.channelWidth)
 	}
-	id, text, reached := v.ID(m.Path), summary(m), ""
+	id, text, reached := v.ID(m.Path), Summary(m), ""
 	if v.Out.Width > 0 {
 		room := v.Out.Width - term.Width(head+id) - 2
 		if short := shortReach(m); short != "" && len(m.Addressees) > 1 && room-term.Width(short)-2 >= leastText {

@@ -29,7 +29,7 @@ func Stages(m control.Message) string {
 	if m.Stage >= protocol.StageRead {
 		words = append(words, reach(m))
 	}
-	if woken := wokenOf(m); len(woken) > 0 && len(m.Addressees) == 1 {
+	if woken := Woken(m); len(woken) > 0 && len(m.Addressees) == 1 {
 		words = append(words, protocol.TraceWoken)
 	} else if len(woken) > 0 {
 		words = append(words, protocol.TraceWoken+" "+strings.Join(woken, ", "))
@@ -37,8 +37,8 @@ func Stages(m control.Message) string {
 	return strings.Join(words, " · ")
 }
 
-// wokenOf are the addressees whose programs took the bell for a message that they have not read.
-func wokenOf(m control.Message) (names []string) {
+// Woken are the addressees whose programs took the bell for a message that they have not read.
+func Woken(m control.Message) (names []string) {
 	for _, a := range m.Addressees {
 		if a.Woken && a.Stage < protocol.StageRead {
 			names = append(names, a.Name)
@@ -50,7 +50,7 @@ func wokenOf(m control.Message) (names []string) {
 // moment says what is known only of the moment: whose program took the bell for a message, and what
 // sessions wait for.
 func moment(m control.Message, v cli.View) (lines []string) {
-	for _, name := range wokenOf(m) {
+	for _, name := range Woken(m) {
 		lines = append(lines, term.Line(name)+" is woken")
 	}
 	return append(lines, waiting(m, v)...)
@@ -123,7 +123,7 @@ func reachOfEach(m control.Message) string {
 	return strings.Join(parts, " · ")
 }
 
-// SentStages is stages for a message that was just sent from here. "stored" is always true for it.
+// SentStages is Stages for a message that was just sent from here. "stored" is always true for it.
 func SentStages(m control.Message) string {
 	stored, reached := protocol.StageStored.String(), Stages(m)
 	switch {

@@ -8,16 +8,16 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// summary is a message in one line: first what no host proved, then what kind of message it is if
+// Summary is a message in one line: first what no host proved, then what kind of message it is if
 // that is unusual, then the beginning of the text.
-func summary(m control.Message) string {
+func Summary(m control.Message) string {
 	if m.Act == protocol.ActReply {
 		return marks(m) + "↳ " + FirstLine(m.Body)
 	}
 	return inTree(m)
 }
 
-// inTree is summary for a place that already shows that the message is an answer.
+// inTree is Summary for a place that already shows that the message is an answer.
 func inTree(m control.Message) string {
 	text := FirstLine(m.Body)
 	if r, err := protocol.Redact.Parse(m.Body); err == nil && m.Act == protocol.ActRedact {

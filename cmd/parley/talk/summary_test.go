@@ -68,7 +68,7 @@ func TestRedactionInALine(t *testing.T) {
 	hidden := clitest.Message("a token").Path
 	m := clitest.Message(protocol.Redact.Format(protocol.Redaction{FormHead: protocol.FormHead{From: "nat"}, File: hidden.RepoPath(), Reason: "it has a token"}))
 	m.Act = protocol.ActRedact
-	if got, want := summary(m), "[redact] "+hidden.Short()+": it has a token"; got != want {
+	if got, want := Summary(m), "[redact] "+hidden.Short()+": it has a token"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
