@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/console/tty"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -27,12 +28,16 @@ type settings struct {
 	own        string // the file of a certificate of this home; "" for none
 }
 
+// anyPort is where the pages are served if nobody says it.
+const anyPort = "127.0.0.1:0"
+
 // NewCommand is parley console. What is decided on a page is decided by the commands of `root`.
 func NewCommand(p *cli.Program, root func(*cli.Program) *cobra.Command) *cobra.Command {
 	var s settings
+	var here bool
 	cmd := &cobra.Command{
 		Use:   "console",
-		Short: "Look at the fleet in a browser",
+		Short: "Look at the fleet in a browser, or in one screen of a terminal",
 		Long: `Open pages of this node in a browser: hosts and agents with what each is at,
 talk as it comes, topics, parties, inquiries, the gates that wait for you, what
 runs and what failed, and why there is no answer.
@@ -49,9 +54,13 @@ its address. See the how-to: docs/how-to/look-in-a-browser.md.
 code that you scan and a number that you compare here, and is let in for 90
 days. The address stays: the one of --listen or --at, else the first private
 address of this machine, with a certificate of this home. --pair pairs another
-phone, which ends the one before.`,
+phone, which ends the one before.
+
+--tty shows the fleet in this terminal, also over ssh: talk as it comes, hosts
+and agents, what runs, gates. ? names its keys.`,
 		Example: `  parley console
   parley console --phone
+  parley console --tty
   parley console --listen 127.0.0.1:7400 --at https://desk.tail1234.ts.net`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,16 +71,21 @@ phone, which ends the one before.`,
 				return cli.UsageErrorf(cmd, "--cert is for a browser that comes directly, --at for a proxy: choose one")
 			case s.pair && !s.phone:
 				return cli.UsageErrorf(cmd, "--pair is for --phone")
+			case here && s != (settings{listen: anyPort}):
+				return cli.UsageErrorf(cmd, "--tty serves no browser: it goes alone")
+			case here:
+				return tty.Run(cmd.Context(), p)
 			}
 			return run(cmd.Context(), p, root, s, cmd.Flags().Changed("listen"))
 		},
 	}
-	cmd.Flags().StringVar(&s.listen, "listen", "127.0.0.1:0", "serve the pages at this `ADDRESS`")
+	cmd.Flags().StringVar(&s.listen, "listen", anyPort, "serve the pages at this `ADDRESS`")
 	cmd.Flags().StringVar(&s.at, "at", "", "the `URL` at which a proxy on this machine offers the pages")
 	cmd.Flags().StringVar(&s.cert, "cert", "", "certificate (PEM `FILE`)")
 	cmd.Flags().StringVar(&s.key, "key", "", "key of the certificate (PEM `FILE`)")
 	cmd.Flags().BoolVar(&s.phone, "phone", false, "let in a phone that is paired once, and tell it of gates")
 	cmd.Flags().BoolVar(&s.pair, "pair", false, "with --phone: pair another phone")
+	cmd.Flags().BoolVar(&here, "tty", false, "show it in this terminal, without a browser")
 	cmd.Flags().BoolVar(&s.stay, "no-open", false, "open no browser: print the link")
 	return cmd
 }
