@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/redactions"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -14,12 +15,39 @@ type Redactions struct{ state *State }
 
 // Of is the redaction that hides the text of a message: that of the host that wrote it, or of
 // a human with whom the record was begun who signed with their own key (R75). Of several, it is the
-// first one. Words of hosts, deeds, receipts and whatever else a program reads are never hidden.
+// first one. What agents said when they failed on the message is hidden with it: it repeats what they
+// were given. Words of hosts, deeds, receipts and whatever else a program reads are never hidden.
 func (rs Redactions) Of(it *Item) (redactions.Redaction, bool) {
+	if asked, there := rs.failedOn(it); there {
+		it = asked
+	}
 	if it.Type != protocol.TypeText || !it.Act.FreeText() {
 		return redactions.Redaction{}, false
 	}
 	return rs.find(it.Path.RepoPath(), func(host protocol.Name) bool { return host == it.Host })
+}
+
+// failedOn is the message on which its author failed, if a message says so.
+func (rs Redactions) failedOn(it *Item) (asked *Item, there bool) {
+	if p, answers := it.AnsweredPath(); answers && it.Act == protocol.ActFailed {
+		asked, there = rs.state.Ledger.Item(p)
+	}
+	return asked, there
+}
+
+// failure is a run without the words in which it failed, if those are hidden.
+func (rs Redactions) failure(run runs.Run) runs.Run {
+	if run.Dead == nil {
+		return run
+	}
+	if it, there := rs.state.Ledger.Item(run.Dead.Path); there {
+		if r, hidden := rs.Of(it); hidden {
+			dead := *run.Dead
+			dead.Failure.Problem, dead.Failure.Text = r.String(), ""
+			run.Dead = &dead
+		}
+	}
+	return run
 }
 
 // OfMemory is Of for a memory. It was written by a host that declared its author.
@@ -54,6 +82,11 @@ func (rs Redactions) May(it *Item, m protocol.Memory, host protocol.Name, human 
 		what, wrote = it.Path.String(), it.Host == host
 	}
 	founder, _ := rs.state.Keys().Founder()
+	if it != nil {
+		if asked, there := rs.failedOn(it); there {
+			return refusal.New(refusal.Forbidden, "parley record redact "+asked.Path.String()+" hides both", "cannot redact %s: it says how %s failed on another message", it.Path, it.From)
+		}
+	}
 	switch {
 	case it != nil && (it.Type != protocol.TypeText || !it.Act.FreeText()):
 		return refusal.New(refusal.Forbidden, "change the secret; a commit that only this host has can be held back: parley record withhold",
@@ -70,11 +103,20 @@ func (rs Redactions) May(it *Item, m protocol.Memory, host protocol.Name, human 
 // Files are the files whose texts are hidden, sorted.
 func (rs Redactions) Files() (files []string) {
 	for _, file := range rs.state.Affairs(redactions.KindName) {
-		if _, hidden := rs.OfFile(file); hidden {
-			files = append(files, file)
+		if _, hidden := rs.OfFile(file); !hidden {
+			continue
+		}
+		files = append(files, file)
+		if p, err := protocol.ParsePath(file); err == nil {
+			for _, answer := range rs.state.Talk.Answers(p) {
+				if _, hidden := rs.Of(answer); hidden && answer.Act == protocol.ActFailed {
+					files = append(files, answer.Path.RepoPath())
+				}
+			}
 		}
 	}
-	return files
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
 // OfFile is the redaction that hides the text of a file of the record.

@@ -25,7 +25,7 @@ func (s *State) Run(p protocol.Path, agent string) runs.Run {
 	if !s.hasDeed(id) {
 		return runs.Kind().Begin(id.Name)
 	}
-	return Value(s, runs.Kind(), id.Name, time.Time{})
+	return s.Redactions.failure(Value(s, runs.Kind(), id.Name, time.Time{}))
 }
 
 func runID(p protocol.Path, agent string) affair.ID {
@@ -71,7 +71,7 @@ func (s *State) DeadLetters(dropped bool) []runs.Run {
 	var dead []runs.Run
 	for _, r := range s.dead.dead {
 		if dropped || r.Dropped == nil {
-			dead = append(dead, r)
+			dead = append(dead, s.Redactions.failure(r))
 		}
 	}
 	slices.SortFunc(dead, func(a, b runs.Run) int {

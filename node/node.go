@@ -523,7 +523,7 @@ func (n *Node) openRecord(ctx context.Context, o Options) error {
 		Owe:     func(s *fleet.State, it *fleet.Item) []string { return n.serving.Owe(s, it) },
 		Meet:    n.meet,
 		Gates:   func(s *fleet.State, it *fleet.Item) *control.GateChange { return gateChange(n, s, it) },
-		Signed:  n.hosts.Humans.Signed, ForgetPrompts: func() error { return n.serving.ForgetPrompts() }, Cleared: n.home.Redacted(),
+		Signed:  n.hosts.Humans.Signed, Cleared: n.home.Redacted(), Forget: func() error { return forget(n) },
 	})
 	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
 		Cache: n.cache, Record: opened, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.NotWhole, Notices: n.notices, Log: n.log,

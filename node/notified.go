@@ -151,3 +151,17 @@ func ChangeNotifications(ctx context.Context, home configs.Home, r control.Chang
 	defer lock.Unlock()
 	return notify.New(notify.Options{Config: home.Config(), Host: cfg.Alias, Wrong: func(string, string) {}, Changed: func() {}}).Change(ctx, r)
 }
+
+// forget takes texts that are redacted out of the files of topics, notifications that wait, and prompts.
+func forget(n *Node) error {
+	n.notebook.WriteAll()
+	instead := map[string]string{}
+	n.folded(func(s *fleet.State) {
+		for _, file := range s.Redactions.Files() {
+			r, _ := s.Redactions.OfFile(file)
+			instead[strings.TrimPrefix(file, protocol.ChannelsDir+"/")] = r.String()
+		}
+	})
+	n.notify.Hide(instead)
+	return n.serving.ForgetPrompts()
+}

@@ -86,6 +86,9 @@ func (k *Keeper) Start() (stop func()) {
 	})
 }
 
+// WriteAll writes all files of all agents of the host.
+func (k *Keeper) WriteAll() { k.after(nil, true) }
+
 // after writes what messages change, for the agents of this host that are concerned: the topics and
 // parties in which the messages are. An agent whose files were never written gets all its files.
 func (k *Keeper) after(paths []protocol.Path, all bool) {

@@ -145,6 +145,21 @@ func (n *Notifier) Tell(m Matter) {
 	wait.Nudge(n.wake)
 }
 
+// Hide takes the words of others out of matters that wait, such as for the end of quiet hours, and
+// puts a text in their place. `instead` has the texts by the ids of matters.
+func (n *Notifier) Hide(instead map[string]string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, waiting := range n.waiting {
+		for i := range waiting {
+			if text, hidden := instead[waiting[i].ID]; hidden {
+				waiting[i].Word, waiting[i].More = "", text
+			}
+		}
+	}
+	wait.Nudge(n.wake)
+}
+
 func cut(line string) string {
 	if runes := []rune(line); len(runes) > maxText {
 		return string(runes[:maxText-1]) + "…"

@@ -93,7 +93,7 @@ func (w *worker) later(j job, until time.Time) {
 
 // giveUp tells the sender that there will be no answer: the message is a dead letter.
 func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.Failure) {
-	w.steps.gaveUp(run.Agent, run.Path, f)
+	w.steps.gaveUp(run.Agent, run.Path, f.Attempts)
 	f.Problem = w.queue.who.Name + ": " + f.Problem
 	if w.keep(ctx, j, fleet.Answer{As: w.queue.who, To: j.it.Path, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true}) {
 		w.note(run, runlog.Entry{Step: runlog.Done})

@@ -80,9 +80,10 @@ func (s *steps) retried(agent protocol.Name, p protocol.Path, attempt int, next 
 }
 
 // gaveUp tells that an agent will not answer: the message is a dead letter.
-func (s *steps) gaveUp(agent protocol.Name, p protocol.Path, f protocol.Failure) {
+// Why is in the record alone, where it can be hidden: a command's last words repeat what it was given.
+func (s *steps) gaveUp(agent protocol.Name, p protocol.Path, attempts int) {
 	s.metrics.Count(agent, metrics.GaveUp)
-	s.log.Warn().Stringer("path", p).Stringer("agent", agent).Int("attempts", f.Attempts).Str("problem", f.Problem).Msg("dead letter")
+	s.log.Warn().Stringer("path", p).Stringer("agent", agent).Int("attempts", attempts).Msg("dead letter")
 }
 
 // Traces are the steps that agents' work on each of these messages has taken here.

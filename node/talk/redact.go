@@ -22,7 +22,8 @@ import (
 )
 
 // redactor hides texts that are redacted (R75), and clears them from what this host keeps besides the
-// record: the index of words, and the prompts that its agents were given.
+// record: the index of words, the prompts that its agents were given, notifications that wait, and
+// the files of topics.
 type redactor struct {
 	*tools
 	tracer  *tracer
@@ -180,7 +181,7 @@ func (rd *redactor) clear(ctx context.Context) error {
 		_, hidden := slices.BinarySearch(files, protocol.ChannelsDir+"/"+path)
 		return hidden
 	})
-	if err := errors.Join(err, rd.ForgetPrompts()); err != nil {
+	if err := errors.Join(err, rd.Forget()); err != nil {
 		return err
 	}
 	return durable.WriteFile(rd.Cleared, []byte(mark), 0o600)

@@ -55,9 +55,9 @@ type Options struct {
 	Meet  func(ctx context.Context, name string) (address string, err error)
 	Gates func(*fleet.State, *fleet.Item) *control.GateChange // what a message asks a human, or answers
 
-	Signed        func(d protocol.HumanDecision, sig string) error // whether a decision of this host's human is signed as it must be
-	ForgetPrompts func() error                                     // removes the prompts that are kept
-	Cleared       string                                           // the file that says for which redacted texts that was done
+	Signed  func(d protocol.HumanDecision, sig string) error // whether a decision of this host's human is signed as it must be
+	Forget  func() error                                     // removes prompts that are kept, and what quotes messages elsewhere
+	Cleared string                                           // the file that says for which redacted texts that was done
 }
 
 // Talk is the parts of a node with which people and agents of its host talk, and look at what was said.

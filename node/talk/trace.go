@@ -279,9 +279,13 @@ func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 		if a.Act == protocol.ActFailed {
 			step.Step = control.TraceFailed
 			failed[step.Agent] = true
-			if f, err := protocol.Failed.Parse(a.Body); err == nil {
+			f, err := protocol.Failed.Parse(a.Body)
+			switch r, hidden := s.Redactions.Of(a); {
+			case hidden:
+				step.Attempt, step.Text = f.Attempts, r.String()
+			case err == nil:
 				step.Attempt, step.Text = f.Attempts, f.Problem
-			} else { // no dead letter: somebody canceled it
+			default: // no dead letter: somebody canceled it
 				first, _, _ := strings.Cut(a.Body, "\n")
 				step.Text = strings.TrimPrefix(first, "FAILED | ")
 			}
