@@ -96,7 +96,7 @@ func get(ctx context.Context, address string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(ask)
+	answer, err := (&http.Client{CheckRedirect: staysEncrypted}).Do(ask)
 	if err != nil {
 		return nil, err // it names the address
 	}
@@ -116,6 +116,18 @@ func get(ctx context.Context, address string, most int64) ([]byte, error) {
 	return data, nil
 }
 
+// staysEncrypted refuses to be led from an encrypted address to one that is not: there anybody on the
+// way could answer, also with the list of checksums.
+func staysEncrypted(next *http.Request, before []*http.Request) error {
+	switch {
+	case before[0].URL.Scheme == "https" && next.URL.Scheme != "https":
+		return errors.New("it leads to an address without encryption")
+	case len(before) > 9:
+		return errors.New("it leads on and on")
+	}
+	return nil
+}
+
 var errNone = errors.New("there is no parley in it")
 
 func fromTar(archive []byte) ([]byte, error) {
@@ -131,7 +143,7 @@ func fromTar(archive []byte) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case h.Name == "parley" && h.Typeflag == tar.TypeReg:
-			return io.ReadAll(io.LimitReader(t, largest))
+			return whole(t)
 		}
 	}
 }
@@ -146,7 +158,16 @@ func fromZip(archive []byte) ([]byte, error) {
 		return nil, errNone
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, largest))
+	return whole(f)
+}
+
+// whole is a program from an archive, which may say nothing of how long it is.
+func whole(r io.Reader) ([]byte, error) {
+	program, err := io.ReadAll(io.LimitReader(r, largest+1))
+	if err == nil && len(program) > largest {
+		return nil, fmt.Errorf("the program in it has more than %d MiB", largest>>20)
+	}
+	return program, err
 }
 
 // Newer reports whether a version is newer than another. Both are three numbers; what follows them,

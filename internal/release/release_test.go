@@ -8,8 +8,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -106,6 +108,75 @@ func TestProgram(t *testing.T) {
 	}
 	if _, err := Newest(t.Context(), releases(t, nil)); err == nil || !strings.Contains(err.Error(), "names no archive of parley") {
 		t.Errorf("an empty list: %v", err)
+	}
+}
+
+// It prevents: an archive made with intent writes elsewhere, fills the memory, or leads to where
+// anybody can answer.
+func TestHostileArchives(t *testing.T) {
+	tarred := func(h tar.Header, text string, cut int) []byte {
+		var archive bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&archive, gzip.BestSpeed)
+		w := tar.NewWriter(z)
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		_, err := io.Copy(w, io.LimitReader(strings.NewReader(text), h.Size))
+		if err == nil && h.Size > int64(len(text)) {
+			_, err = io.Copy(w, io.LimitReader(zeros{}, h.Size-int64(len(text))))
+		}
+		if err = errors.Join(err, w.Close(), z.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return archive.Bytes()[:archive.Len()-cut]
+	}
+	for _, c := range []struct {
+		name    string
+		archive []byte
+		want    string
+	}{
+		{"a link", tarred(tar.Header{Name: "parley", Typeflag: tar.TypeSymlink, Linkname: "/bin/sh"}, "", 0), "no parley in it"},
+		{"a hard link", tarred(tar.Header{Name: "parley", Typeflag: tar.TypeLink, Linkname: "../../bin/sh"}, "", 0), "no parley in it"},
+		{"above", tarred(tar.Header{Name: "../parley", Typeflag: tar.TypeReg, Size: int64(len(script))}, script, 0), "no parley in it"},
+		{"cut short", tarred(tar.Header{Name: "parley", Typeflag: tar.TypeReg, Size: int64(len(script))}, script, 60), "unexpected EOF"},
+		{"huge", tarred(tar.Header{Name: "parley", Typeflag: tar.TypeReg, Size: largest + 1}, script, 0), "more than 256 MiB"},
+		{"nothing", nil, "EOF"},
+	} {
+		r, err := Newest(t.Context(), releases(t, map[string][]byte{"/download/v0.2.0/parley_0.2.0_linux_amd64.tar.gz": c.archive}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Program(t.Context(), "linux", "amd64"); err == nil || got != nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %d bytes, %v, want %s", c.name, len(got), err, c.want)
+		}
+	}
+	secure, plain := &http.Request{URL: &url.URL{Scheme: "https"}}, &http.Request{URL: &url.URL{Scheme: "http"}}
+	if staysEncrypted(plain, []*http.Request{secure}) == nil || staysEncrypted(secure, []*http.Request{plain}) != nil || staysEncrypted(secure, []*http.Request{secure}) != nil {
+		t.Error("it is led from an encrypted address to a plain one, or not from one to another")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// It prevents: an upgrade that was killed leaves what keeps the next one from its work.
+func TestReplaceAfterADeath(t *testing.T) {
+	for _, left := range []string{".new-parley", ".aside-parley", "parley.old"} {
+		path := filepath.Join(t.TempDir(), "parley")
+		if err := errors.Join(os.WriteFile(path, []byte("one"), 0o755), os.WriteFile(filepath.Join(filepath.Dir(path), left), []byte("half"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		err := Replace(path, []byte("two"), func(string) error { return nil })
+		if err = errors.Join(err, Back(path)); err != nil {
+			t.Errorf("%s: %v", left, err)
+		}
+		now, _ := os.ReadFile(path)
+		kept, _ := os.ReadFile(Kept(path))
+		all, _ := os.ReadDir(filepath.Dir(path))
+		if string(now) != "one" || string(kept) != "two" || len(all) != 2 {
+			t.Errorf("%s: %s in place, %s kept, %d files", left, now, kept, len(all))
+		}
 	}
 }
 

@@ -188,18 +188,36 @@ func settled(ctx context.Context, client control.Service) (unrecorded int, err e
 // mirror makes a repository the same as another, and checks all of it. It returns the record's id
 // and the commit of main that was copied.
 func mirror(ctx context.Context, from, to string) (id, tip string, err error) {
-	if _, err := os.Stat(filepath.Join(to, "HEAD")); err != nil {
-		if _, err := git(ctx, ".", "init", "--quiet", "--bare", "--initial-branch=main", to); err != nil {
-			return "", "", err
+	if err := ours(ctx, to); err != nil {
+		return "", "", err
+	}
+	if _, err := git(ctx, to, "fetch", "--quiet", "--prune", "--no-auto-maintenance", from, "+refs/*:refs/*"); err != nil {
+		return "", "", err
+	}
+	return checked(ctx, to)
+}
+
+// ours makes a repository, or takes out of one what somebody may have put there: settings and links
+// could have git run a program, or write elsewhere.
+func ours(ctx context.Context, dir string) error {
+	for _, folder := range []string{dir, filepath.Join(dir, "objects"), filepath.Join(dir, "refs")} {
+		if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
+			return control.Errorf(control.KindConflict, "name another folder", "%s is no folder", folder)
 		}
 	}
-	for _, words := range [][]string{
-		{"fetch", "--quiet", "--prune", "--no-auto-maintenance", from, "+refs/*:refs/*"},
-		{"fsck", "--no-dangling", "--no-progress"},
-	} {
-		if _, err := git(ctx, to, words...); err != nil {
-			return "", "", err
+	for _, name := range []string{"config", "config.worktree", "commondir", "hooks", "objects/info/alternates"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			return err
 		}
+	}
+	_, err := git(ctx, ".", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+	return err
+}
+
+// checked checks all of a repository. It returns the record's id and the commit of main.
+func checked(ctx context.Context, to string) (id, tip string, err error) {
+	if _, err := git(ctx, to, "fsck", "--no-dangling", "--no-progress"); err != nil {
+		return "", "", err
 	}
 	if id, err = git(ctx, to, "rev-list", "--max-parents=0", "main"); err == nil {
 		tip, err = git(ctx, to, "rev-parse", "main")
@@ -255,7 +273,8 @@ func copySettings(home configs.Home, dir string, keys bool) error {
 }
 
 // copyAll copies files and folders, as far as they are there, into a folder. Only their owner can
-// read the copies. What goes away meanwhile is left out.
+// read the copies. What goes away meanwhile is left out, and so is what is neither: nothing is read
+// or written through a link.
 func copyAll(paths []string, to string) error {
 	for _, path := range paths {
 		err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {

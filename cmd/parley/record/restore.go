@@ -1,7 +1,9 @@
 package record
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +61,7 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 		return err
 	case b == nil:
 		return control.Errorf(control.KindNotFound, "name the folder that parley record backup wrote", "cannot restore: no backup is in %s", dir)
-	case cli.Configured(home):
+	case cli.Configured(home) && !cutShort(home, dir):
 		return control.Errorf(control.KindConflict, "name another home with --home DIR; or put that one aside", "cannot restore: there is a node at %s already", home.Dir)
 	case !b.Keys:
 		return control.Errorf(control.KindRefused, "for a new host of this record: parley join "+term.Shell(recordIn(dir))+" --alias NAME",
@@ -74,8 +76,18 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 	}
 	defer os.RemoveAll(work)
 	copied := filepath.Join(work, "record.git")
-	if _, _, err := mirror(ctx, recordIn(dir), copied); err != nil {
+	id, err := took(ctx, recordIn(dir), copied)
+	if err != nil {
 		return fmt.Errorf("cannot restore: the record of the backup is not whole: %w", err)
+	}
+	from := homeIn(dir)
+	cfg, err := configs.Load(from.Config())
+	if err != nil {
+		return fmt.Errorf("cannot restore: the settings of the backup are not whole: %w", err)
+	}
+	if id != b.Record || cfg.Alias != b.Alias {
+		return control.Errorf(control.KindRefused, "make the backup again", "cannot restore: the backup says that it is of %s in the record %s, and has the settings of %s and the record %s",
+			b.Alias, cli.ShortHash(b.Record), cfg.Alias, cli.ShortHash(id))
 	}
 	if _, err := git(ctx, copied, "cat-file", "-e", b.Tip+"^{commit}"); err != nil { // a backup that was cut short has more
 		return control.Errorf(control.KindFailed, "make the backup again, or join the fleet anew", "cannot restore: the record of the backup lacks commit %s, which it should have", b.Tip)
@@ -83,18 +95,20 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 	if err := home.Check(); err != nil {
 		return fmt.Errorf("cannot restore: %w", err)
 	}
-	from := homeIn(dir)
-	if err := os.MkdirAll(home.Dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(home.Dir, 0o700), os.WriteFile(restoring(home), nil, 0o600)); err != nil {
 		return fmt.Errorf("cannot restore: %w", err)
 	}
+	defer os.Remove(restoring(home))
 	if err := copyAll(secret(from), home.Dir); err != nil { // first, so that the fleet knows this host again
 		return fmt.Errorf("cannot restore the keys: %w", err)
 	}
-	_, err = node.Init(ctx, homes.Options{
-		Home: home, Version: cli.Version, Alias: b.Alias.String(), Human: b.Human.String(), Remote: copied, Join: true, Log: zerolog.Nop(),
-	})
-	if err != nil {
-		return err
+	if !cli.Configured(home) {
+		_, err = node.Init(ctx, homes.Options{
+			Home: home, Version: cli.Version, Alias: b.Alias.String(), Human: b.Human.String(), Remote: copied, Join: true, Log: zerolog.Nop(),
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if err := copyAll(append(kept(from), secret(from)...), home.Dir); err != nil {
 		return fmt.Errorf("cannot restore the settings: %w", err)
@@ -108,4 +122,32 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 		v.Say("It must run nowhere else any more: two nodes with one key would do everything twice.")
 		v.Next("parley up -d", "start it")
 	})
+}
+
+// restoring is a file beside a home that is there while the home is restored.
+func restoring(home configs.Home) string { return filepath.Clean(home.Dir) + ".restoring" }
+
+// cutShort reports whether a home was being restored from that backup when the command was killed.
+func cutShort(home configs.Home, dir string) bool {
+	_, err := os.Lstat(restoring(home))
+	ours, here := os.ReadFile(filepath.Join(home.Keys(), "host.nk"))
+	theirs, there := os.ReadFile(filepath.Join(homeIn(dir).Keys(), "host.nk"))
+	return err == nil && here == nil && there == nil && bytes.Equal(ours, theirs)
+}
+
+// took makes a repository with the objects and the branches of another, in which git is not run:
+// its settings could have git run a program. It returns the record's id.
+func took(ctx context.Context, from, to string) (id string, err error) {
+	if err := ours(ctx, to); err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, name := range []string{"objects", "refs", "packed-refs"} {
+		parts = append(parts, filepath.Join(from, name))
+	}
+	if err := errors.Join(copyAll(parts, to), os.RemoveAll(filepath.Join(to, "objects/info/alternates"))); err != nil {
+		return "", err
+	}
+	id, _, err = checked(ctx, to)
+	return id, err
 }

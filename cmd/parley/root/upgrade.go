@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
@@ -258,6 +259,8 @@ func says(ctx context.Context, program, want string) error {
 
 // versionOf is the version that a program says it is.
 func versionOf(ctx context.Context, program string) (string, error) {
+	ctx, done := context.WithTimeout(ctx, time.Minute) // one that hangs does not start
+	defer done()
 	said, err := exec.CommandContext(ctx, program, "version").Output()
 	words := strings.Fields(string(said))
 	if err == nil && (len(words) < 2 || words[0] != "parley") {
