@@ -130,6 +130,9 @@ func recordIn(dir string) string { return filepath.Join(dir, "record.git") }
 // homeIn is the folder with the settings, named as in a home.
 func homeIn(dir string) configs.Home { return configs.Home{Dir: filepath.Join(dir, "home")} }
 
+// lastOne ends the name of the settings that were there before, while new ones take their place.
+const lastOne = ".old"
+
 // placeOf makes the folder of a backup, and returns what an earlier one in it holds; nil if it was
 // empty. Nothing that is no backup of this record is written over: so a first backup says what it is
 // before it copies anything.
@@ -248,7 +251,7 @@ func git(ctx context.Context, dir string, words ...string) (string, error) {
 // before when it is whole.
 func copySettings(home configs.Home, dir string, keys bool) error {
 	to := homeIn(dir)
-	fresh, last := configs.Home{Dir: to.Dir + ".new"}, to.Dir+".old"
+	fresh, last := configs.Home{Dir: to.Dir + ".new"}, to.Dir+lastOne
 	if err := errors.Join(os.RemoveAll(fresh.Dir), os.MkdirAll(fresh.Dir, 0o700)); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -80,7 +81,7 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 	if err != nil {
 		return fmt.Errorf("cannot restore: the record of the backup is not whole: %w", err)
 	}
-	from := homeIn(dir)
+	from := settingsIn(dir)
 	cfg, err := configs.Load(from.Config())
 	if err != nil {
 		return fmt.Errorf("cannot restore: the settings of the backup are not whole: %w", err)
@@ -124,6 +125,16 @@ func runRestore(ctx context.Context, home configs.Home, dir string, v cli.View) 
 	})
 }
 
+// settingsIn is the folder of a backup with the settings: the one before, if a backup was killed as
+// the new one took its place.
+func settingsIn(dir string) configs.Home {
+	home := homeIn(dir)
+	if _, err := os.Lstat(home.Dir); errors.Is(err, fs.ErrNotExist) {
+		home.Dir += lastOne
+	}
+	return home
+}
+
 // restoring is a file beside a home that is there while the home is restored.
 func restoring(home configs.Home) string { return filepath.Clean(home.Dir) + ".restoring" }
 
@@ -131,7 +142,7 @@ func restoring(home configs.Home) string { return filepath.Clean(home.Dir) + ".r
 func cutShort(home configs.Home, dir string) bool {
 	_, err := os.Lstat(restoring(home))
 	ours, here := os.ReadFile(filepath.Join(home.Keys(), "host.nk"))
-	theirs, there := os.ReadFile(filepath.Join(homeIn(dir).Keys(), "host.nk"))
+	theirs, there := os.ReadFile(filepath.Join(settingsIn(dir).Keys(), "host.nk"))
 	return err == nil && here == nil && there == nil && bytes.Equal(ours, theirs)
 }
 
