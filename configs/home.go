@@ -196,6 +196,22 @@ func (h Home) Check() error {
 	return contents
 }
 
+// paths are what can be in a home.
+func (h Home) paths() []string {
+	return []string{
+		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
+		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Backed(), h.Invitations(), h.Shared(), h.Carrier(), h.Console(),
+	}
+}
+
+// Parts are the files and folders of a home that are there.
+func (h Home) Parts() []string {
+	return slices.DeleteFunc(h.paths(), func(path string) bool {
+		_, err := os.Lstat(path)
+		return err != nil
+	})
+}
+
 // checkContents accepts a home. It also accepts a folder that has only what init makes before
 // config.yaml, which it writes last.
 func (h Home) checkContents() error {
@@ -204,10 +220,7 @@ func (h Home) checkContents() error {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
 	ours := make([]string, 0, 28)
-	for _, path := range []string{
-		h.Config(), h.Draft(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(), h.Current(), h.Notified(), h.Notified() + ".waiting",
-		h.Humans(), h.Spool(), h.Members(), h.Prompts(), h.Withheld(), h.Sessions(), h.Redacted(), h.Backed(), h.Invitations(), h.Shared(), h.Carrier(), h.Console(),
-	} {
+	for _, path := range h.paths() {
 		ours = append(ours, filepath.Base(path))
 	}
 	stranger := ""

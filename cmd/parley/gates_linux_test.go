@@ -117,6 +117,7 @@ func TestGatesAreWalkedThrough(t *testing.T) {
 // Whoever makes a node at a terminal is offered to be told what waits; Enter is no. It prevents: a
 // gate that nobody ever hears of, and a script that hangs at a question.
 func TestInitOffersToTell(t *testing.T) {
+	t.Setenv("DISPLAY", ":0")
 	h := emptyStoryHost(t)
 	p, ended := h.at(nil, "init", "--alias", "white", "--human", "nat")
 	p.Shows("Tell you on the desktop when something waits for you? [y/N]")

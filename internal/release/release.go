@@ -15,7 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,7 +100,7 @@ func get(ctx context.Context, address string, most int64) ([]byte, error) {
 	}
 	answer, err := (&http.Client{CheckRedirect: staysEncrypted}).Do(ask)
 	if err != nil {
-		return nil, err // it names the address
+		return nil, unreached(address, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
@@ -114,6 +116,24 @@ func get(ctx context.Context, address string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than %d MiB", address, most>>20)
 	}
 	return data, nil
+}
+
+// unreached says in plain words why nothing came from an address.
+func unreached(address string, err error) error {
+	var lookup *net.DNSError
+	var at *url.Error
+	switch {
+	case errors.As(err, &lookup):
+		return fmt.Errorf("the name %s is not found", lookup.Name)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &at) && at.Timeout():
+		return fmt.Errorf("%s does not answer", address)
+	case errors.As(err, &at):
+		err = at.Err
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner // what the system says
+	}
+	return fmt.Errorf("%s is not reached: %w", address, err)
 }
 
 // staysEncrypted refuses to be led from an encrypted address to one that is not: there anybody on the

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -159,6 +160,25 @@ func TestHostileArchives(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// It prevents: whoever has no network reads an error of Go's.
+func TestNoAnswer(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	closed := s.URL
+	s.Close()
+	for base, want := range map[string]string{
+		closed:                         closed + "/latest/download/checksums.txt is not reached: connection refused",
+		releases(t, nil) + "/download": "names no archive",
+	} {
+		if _, err := Newest(t.Context(), base); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial tcp") {
+			t.Errorf("%s: %v, want %s", base, err, want)
+		}
+	}
+	lookup := &url.Error{Op: "Get", URL: Usual, Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "releases.invalid", Err: "no such host"}}}
+	if got := unreached(Usual, lookup).Error(); got != "the name releases.invalid is not found" {
+		t.Error(got)
+	}
+}
 
 // It prevents: an upgrade that was killed leaves what keeps the next one from its work.
 func TestReplaceAfterADeath(t *testing.T) {

@@ -66,6 +66,9 @@ func (p *Pool) mayBegin(s *fleet.State, o *protocol.InquiryOpening) (err error) 
 	switch {
 	case len(all)+len(made) > 0:
 		return nil
+	case slices.Equal(o.Agents, []string{o.Coordinator}):
+		return control.Errorf(control.KindUsage, "name others: --agent NAME; or another one for the calls: --coordinator NAME",
+			"nobody could investigate a perspective: %s makes the calls of this inquiry, and who makes them investigates none", o.Coordinator)
 	case len(o.Agents) > 0:
 		return control.Errorf(control.KindNotFound, "see who is there: parley who", "none of %s can investigate: no host that is there runs it, or it makes the calls", strings.Join(o.Agents, ", "))
 	}

@@ -84,6 +84,11 @@ func (t *tracer) unanswered(by control.Caller, of string) (it *fleet.Item, to st
 	}
 	if of != "" && to == "" {
 		f, err := t.views.find(of)
+		if err != nil && notAName == nil && control.AsError(err).Kind == control.KindNotFound {
+			t.Folded(func(s *fleet.State) {
+				err = control.Errorf(control.KindNotFound, s.People.Suggest(address.Name), "nobody is called %q, and there is no such message", of)
+			})
+		}
 		return f.item, "", err
 	}
 	me, err := t.Actors.Actor(by, "")

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,7 @@ func (d *doctor) write(lines []causes.Found) (err error) {
 	return nil
 }
 
-// tail is the end of a file.
+// tail is the end of a file, in whole lines: of half a token nobody sees that it is one.
 func tail(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -82,10 +83,15 @@ func tail(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if over := info.Size() - mostLogged; over > 0 {
+	over := info.Size() - mostLogged
+	if over > 0 {
 		if _, err := f.Seek(over, io.SeekStart); err != nil {
 			return nil, err
 		}
 	}
-	return io.ReadAll(io.LimitReader(f, mostLogged))
+	text, err := io.ReadAll(io.LimitReader(f, mostLogged))
+	if over > 0 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text, err
 }

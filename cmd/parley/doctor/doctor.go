@@ -116,6 +116,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 	switch {
 	case err != nil && cli.NoNodeRuns(err):
 		d.add(causes.NoNode, causes.Facts{})
+		d.backups(control.Status{})
 		return nil
 	case err != nil:
 		e := control.AsError(err)
@@ -128,14 +129,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		return sessions
 	}
 	d.found = append(append(d.found, standing.Of(s)...), unpushed(s, d.Now())...)
-	backup, err := configs.ReadBackup(d.home.Backed())
-	if d.copies = copies(d.View(), s, backup, d.Now()); d.copies == "" {
-		text := "for 7 days no other host was there, no remote has it, and no backup was made"
-		if err != nil {
-			text = err.Error()
-		}
-		d.add(causes.NoBackup, causes.Facts{Text: text})
-	}
+	d.backups(s)
 	if folders := unlooked(ctx, s.PID, d.Getenv); len(folders) > 0 {
 		d.add(causes.NodePath, causes.Facts{Text: strings.Join(folders, ", ")})
 	}
@@ -147,6 +141,21 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		d.found = append(d.found, Fleet(f)...)
 	}
 	return sessions
+}
+
+// backups says what else has the record. While no node runs, only backups are known.
+func (d *doctor) backups(s control.Status) {
+	backup, err := configs.ReadBackup(d.home.Backed())
+	text := "for 7 days no other host was there, no remote has it, and no backup was made"
+	if err != nil {
+		text = err.Error()
+	}
+	switch d.copies = copies(d.View(), s, backup, d.Now()); {
+	case d.copies == "" && s.Host == "" && err == nil:
+		d.copies = "none of the last 7 days; what the remote and other hosts have is known once the node runs"
+	case d.copies == "":
+		d.add(causes.NoBackup, causes.Facts{Text: text})
+	}
 }
 
 // look looks at everything.
@@ -275,6 +284,7 @@ func (d *doctor) well() map[causes.Area]string {
 	if room, err := free(d.home.Dir); err == nil {
 		well[causes.Disk] = fmt.Sprintf("%d MB left", room>>20)
 	}
+	well[causes.Backups] = d.copies
 	s := d.status
 	if s == nil {
 		return well
@@ -286,7 +296,6 @@ func (d *doctor) well() map[causes.Area]string {
 	if s.Record.Remote != "" {
 		well[causes.Remote] = s.Record.Remote
 	}
-	well[causes.Backups] = d.copies
 	well[causes.Links] = "none is needed"
 	if n := len(s.Bus.Peers); n > 0 {
 		well[causes.Links] = cli.Count(n, "link")

@@ -370,6 +370,34 @@ func TestABackupCounts(t *testing.T) {
 	}
 }
 
+// It prevents: of a node that does not run nobody hears when it was backed up last.
+func TestBackupsOfAStoppedNode(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "none of the last 7 days; what the remote", "time: " + time.Now().Add(-time.Hour).Format(time.RFC3339) + "\ndir: /mnt/backup\n": "is in /mnt/backup",
+	} {
+		p := aPatient(t)
+		p.down = control.Errorf(control.KindUnavailable, "parley up", "no node is running")
+		if text != "" {
+			p.file("backup.yaml", text)
+		}
+		if found, _ := p.examine(); len(found) != 1 || found[0].Cause != causes.NoNode || !strings.Contains(p.Out.String(), want) {
+			t.Errorf("%+v\n%s", found, p.Out.String())
+		}
+	}
+}
+
+// It prevents: the first line of the end of a log is half a token, which nobody takes for one.
+func TestTailBeginsWithALine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "node.log")
+	const last = "the last line\n"
+	if err := os.WriteFile(file, []byte(strings.Repeat("x", 100)+strings.Repeat("hunter22", mostLogged/8)+"\n"+last), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := tail(file); err != nil || string(text) != last {
+		t.Errorf("%.40q, %v", text, err)
+	}
+}
+
 // It prevents: an agent cannot find a program that the person finds in every terminal, and nothing says why.
 func TestTheNodeLooksElsewhereForPrograms(t *testing.T) {
 	if _, known := process.Environment(os.Getpid(), "PATH"); !known {

@@ -141,7 +141,7 @@ func showLine(l control.Invitation, v cli.View) {
 // waiting shows who knocks, and asks whether to let them in, until no line is open and nobody asks.
 func waiting(p *cli.Program) cli.Run {
 	return p.Asking(func(cmd *cobra.Command, _ []string, client control.Service, v cli.View) error {
-		w, ctx := watch{p: p, v: v, client: client, said: map[string]string{}}, cmd.Context()
+		w, ctx := watch{p: p, v: v, client: client, said: map[string]string{}, joins: map[string]time.Time{}}, cmd.Context()
 		for after := 0; ; {
 			asking, cancel := ctx, func() {}
 			if after > 0 {
@@ -170,14 +170,16 @@ type watch struct {
 	p      *cli.Program
 	v      cli.View
 	client control.Service
-	said   map[string]string // states, by the id of a line or knock
-	until  time.Time         // when to look again
-	begun  bool              // it has looked once
+	said   map[string]string    // states, by the id of a line or knock
+	until  time.Time            // when to look again
+	begun  bool                 // it has looked once
+	joins  map[string]time.Time // until when to wait for a host that was let in here, by the id of its knock
 }
 
 // look tells what is new, and asks about who knocks. It reports whether there is nothing to wait for.
 func (w *watch) look(ctx context.Context, lines []control.Invitation) (over bool, err error) {
 	over = true
+	joining := false
 	var asks []control.Knock
 	w.until = time.Now().Add(time.Second)
 	for _, l := range lines {
@@ -195,8 +197,14 @@ func (w *watch) look(ctx context.Context, lines []control.Invitation) (over bool
 				}
 				continue
 			}
+			if k.State == control.KnockAllowed && time.Now().Before(w.joins[k.ID]) {
+				over, joining = false, true
+			}
 			w.tell(k.ID, k.State, true, fmt.Sprintf("%s (%s) %s", k.Alias, k.Address, knockWords[k.State]))
 		}
+	}
+	if joining { // that a host is in the record changes no line
+		w.until = time.Now().Add(time.Second)
 	}
 	first := !w.begun
 	w.begun = true
@@ -220,10 +228,13 @@ func (w *watch) tell(id, state string, say bool, text string) {
 	w.said[id] = state
 }
 
+// joinTime is for how long somebody who let a host in waits until it has joined.
+const joinTime = time.Minute
+
 // knockWords say what became of a knock.
 var knockWords = map[string]string{
 	control.KnockAllowed: "is let in, and joins now: parley fleet hosts",
-	control.KnockJoined:  "has joined",
+	control.KnockJoined:  "has joined the fleet",
 	control.KnockRefused: "was refused",
 	control.KnockGone:    "went away before it was answered",
 }
@@ -243,6 +254,7 @@ func (w *watch) decide(ctx context.Context, k control.Knock) error {
 	if err != nil {
 		return err
 	}
+	w.joins[k.ID] = time.Now().Add(joinTime)
 	if _, err = control.AnswerKnock.Ask(ctx, w.client, control.KnockAnswer{ID: k.ID, Yes: yes}); err != nil && control.AsError(err).Kind == control.KindConflict {
 		w.v.Note(err.Error()) // it went meanwhile
 		return nil

@@ -70,6 +70,11 @@ func runService(ctx context.Context, p *cli.Program, home configs.Home, system b
 	if err != nil {
 		return err
 	}
+	if runtime.GOOS == "linux" && !f.undo && install.LookPath("systemctl", p.Getenv("PATH")) == "" {
+		start := term.Shell(at.Argv[0]) + " --home " + term.Shell(home.Dir) + " up"
+		return control.Errorf(control.KindRefused, "have what starts programs here run  "+start+"  or, with cron, in crontab -e:  @reboot "+start+" -d",
+			"cannot install a service: systemd is not here, and parley writes its units alone")
+	}
 	program, here := install.Service(s.Name, s.File(runtime.GOOS), []byte(s.Text(runtime.GOOS))), install.Here{Path: at.Argv[0]}
 	plan, err := program.Install(at, here)
 	if f.undo {

@@ -249,6 +249,14 @@ type traceArguments struct {
 	ID string `json:"id" jsonschema:"the message"`
 }
 
+type whyArguments struct {
+	Of string `json:"of,omitempty" jsonschema:"a message or an agent"`
+}
+
+func (s *server) why(ctx context.Context, _ call, in whyArguments) (answer, error) {
+	return s.command(ctx, runs.NewWhyCommand, nil, slices.DeleteFunc([]string{in.Of}, func(of string) bool { return of == "" })...)
+}
+
 func (s *server) trace(ctx context.Context, _ call, in traceArguments) (answer, error) {
 	return s.command(ctx, runs.NewTraceCommand, nil, in.ID)
 }

@@ -31,7 +31,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 starts this command itself; its configuration says so.
 
 The tools are those commands that an agent needs: whoami, who, hey, reply,
-inbox, read, log, search, memory, work_with, party and trace. They act as the
+inbox, read, log, search, memory, work_with, party, trace and why. They act as the
 agent for which the node takes the caller. A program that the node takes for no
 agent may only look. Nothing here decides for a human.
 
@@ -116,5 +116,6 @@ func (s *server) tools() *mcp.Server {
 	add(s, m, "work_with", writes, "Topics that you work on with another agent: what is agreed, what is open, how far you are in sync. Decide for yourself only.", (*server).workWith)
 	add(s, m, "party", writes, "Parties of several agents: members, agreements, tasks, reservations. Humans decide who joins.", (*server).party)
 	add(s, m, "trace", reads, "Every step of a message on all hosts: who heard, ran, read and answered it, and what it waits for.", (*server).trace)
+	add(s, m, "why", reads, "Why a message, an agent, or your last unanswered message has no answer, and the one thing that helps.", (*server).why)
 	return m
 }

@@ -25,7 +25,7 @@ func TestTools(t *testing.T) {
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
 	}
-	if diff := cmp.Diff(strings.Fields("hey inbox log memory party read reply search trace who whoami work_with"), names); diff != "" {
+	if diff := cmp.Diff(strings.Fields("hey inbox log memory party read reply search trace who whoami why work_with"), names); diff != "" {
 		t.Errorf("the tools are (-want +got):\n%s", diff)
 	}
 	if n := strings.Count(mawjs.session.InitializeResult().Instructions, "\n"); n != 4 {
@@ -54,6 +54,7 @@ func TestTools(t *testing.T) {
 	mawjs.does("inbox", nil, "it is", "Answers: "+asked[0])
 	mawjs.does("log", arguments{"id": asked[0]}, "mawjs@white to volt (signed)", `"it is"`)
 	mawjs.does("trace", arguments{"id": asked[0]}, "answered by volt")
+	mawjs.does("why", arguments{"of": asked[0]}, "answered")
 
 	// What needs no answer is done with; a long text is read in parts.
 	long := ids(t, mawjs.does("hey", arguments{"to": "volt", "text": strings.Repeat("ü", 20_000), "fyi": true}))[0]

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -116,7 +117,7 @@ func addNotification(ctx context.Context, p *cli.Program, home configs.Home, r c
 // for them. What does not work is said: it keeps no node from being made.
 func offerNotifications(ctx context.Context, p *cli.Program, home configs.Home, v cli.View) {
 	for _, offer := range [][2]string{{"desktop", "Tell you on the desktop when something waits for you? [y/N] "}, {"bell", "Ring the bell of your terminals then? [y/N] "}} {
-		if !p.Confirm(ctx, offer[1]) {
+		if offer[0] == "desktop" && !hasDesktop(p) || !p.Confirm(ctx, offer[1]) {
 			continue
 		}
 		err := addNotification(ctx, p, home, control.ChangeNotificationsRequest{Add: offer[0]}, v)
@@ -124,6 +125,11 @@ func offerNotifications(ctx context.Context, p *cli.Program, home configs.Home, 
 			v.Note(err.Error())
 		}
 	}
+}
+
+// hasDesktop reports whether a desktop is there on which a node that is started here could tell things.
+func hasDesktop(p *cli.Program) bool {
+	return runtime.GOOS != "linux" || p.Getenv("DISPLAY")+p.Getenv("WAYLAND_DISPLAY") != ""
 }
 
 func newNotifyRemoveCommand(p *cli.Program) *cobra.Command {

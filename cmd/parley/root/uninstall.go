@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/install"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/release"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -26,7 +27,7 @@ func newUninstallCommand(p *cli.Program) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Take parley off this machine, step by step",
 		Long: `Take parley off this machine. It shows all that parley has written outside its
-home, and what waits here. Then it asks three times: whether to take that out of
+home, and what waits here. Then it asks up to three times: whether to take that out of
 the programs; whether this host leaves the fleet, for ever; and what becomes of
 the home, which is kept as an archive unless you say otherwise. At the end it
 names the command that removes the program.
@@ -47,7 +48,7 @@ A person decides it, at a terminal. An agent is refused.`,
 				return control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot take parley off this machine: nobody is there to ask: this command has no terminal")
 			}
 			defer desk.Close()
-			return leaving{p, home, desk, v, program}.run(cmd.Context())
+			return (&leaving{p: p, home: home, desk: desk, v: v, program: program}).run(cmd.Context())
 		}),
 	}
 }
@@ -59,9 +60,11 @@ type leaving struct {
 	desk    *cli.Desk
 	v       cli.View
 	program string
+
+	questions, asked int // how many there are, and were asked
 }
 
-func (l leaving) run(ctx context.Context) error {
+func (l *leaving) run(ctx context.Context) error {
 	outside, err := install.Outsides(ctx, l.p, l.home)
 	if err != nil {
 		return err
@@ -77,7 +80,12 @@ func (l leaving) run(ctx context.Context) error {
 		l.v.Out.Printf("  nothing\n")
 	}
 	status, running := l.waits(ctx)
-	yes, err := l.agrees(ctx, len(outside) > 0, "\n1 of 3: take all of this out again? Every other byte of these files stays. [y/N] ")
+	for _, asked := range []bool{len(outside) > 0, running, cli.Configured(l.home)} {
+		if asked {
+			l.questions++
+		}
+	}
+	yes, err := l.agrees(ctx, len(outside) > 0, "take all of this out again? Every other byte of these files stays. [y/N] ")
 	if err != nil {
 		return err
 	}
@@ -104,7 +112,7 @@ func (l leaving) run(ctx context.Context) error {
 	if err := take(false); err != nil {
 		return err
 	}
-	leaves, err := l.agrees(ctx, running, "\n2 of 3: take this host out of its fleet, for ever? Without that, others go on taking it for a host that is away. [y/N] ")
+	leaves, err := l.agrees(ctx, running, "take this host out of its fleet, for ever? Without that, others go on taking it for a host that is away. [y/N] ")
 	if err != nil {
 		return err
 	}
@@ -132,7 +140,7 @@ func (l leaving) run(ctx context.Context) error {
 }
 
 // waits shows what is not done yet on this host.
-func (l leaving) waits(ctx context.Context) (s control.Status, running bool) {
+func (l *leaving) waits(ctx context.Context) (s control.Status, running bool) {
 	if !cli.Configured(l.home) {
 		l.v.Say("\nThere is no node at " + term.Line(l.home.Dir) + ".")
 		return s, false
@@ -179,16 +187,22 @@ func (l leaving) waits(ctx context.Context) (s control.Status, running bool) {
 }
 
 // agrees asks a question if there is something to ask.
-func (l leaving) agrees(ctx context.Context, there bool, question string) (bool, error) {
+func (l *leaving) agrees(ctx context.Context, there bool, question string) (bool, error) {
 	if !there {
 		return false, nil
 	}
-	answer, err := l.desk.Ask(ctx, question)
+	answer, err := l.ask(ctx, question)
 	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), cmp.Or(err, ctx.Err())
 }
 
+// ask asks the next question, with its number.
+func (l *leaving) ask(ctx context.Context, question string) (string, error) {
+	l.asked++
+	return l.desk.Ask(ctx, fmt.Sprintf("\n%d of %d: %s", l.asked, l.questions, question))
+}
+
 // dropHome asks what becomes of the home, and does it.
-func (l leaving) dropHome(ctx context.Context) error {
+func (l *leaving) dropHome(ctx context.Context) error {
 	person, err := os.UserHomeDir()
 	if err != nil {
 		return fmt.Errorf("cannot tell where your home is: %w", err)
@@ -197,8 +211,15 @@ func (l leaving) dropHome(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot find the home: %w", err)
 	}
+	if own, err := filepath.EvalSymlinks(person); err == nil {
+		person = own
+	}
+	if in, err := filepath.Rel(dir, person); err == nil && filepath.IsLocal(in) {
+		l.v.Note("The home of the node is your own folder, or holds it: nothing in " + dir + " is removed. What parley has there is removed by hand: rm -r " + strings.Join(each.Of(l.home.Parts(), term.Shell), " "))
+		return nil
+	}
 	file := filepath.Join(person, "parley-home-"+l.p.Now().Format("20060102-150405")+".tar.gz")
-	answer, err := l.desk.Ask(ctx, "\n3 of 3: the home "+l.home.Dir+" holds the keys, the record and what nobody else has. Enter packs it into "+file+
+	answer, err := l.ask(ctx, "the home "+l.home.Dir+" holds the keys, the record and what nobody else has. Enter packs it into "+file+
 		" and removes it; \"delete\" removes it for good; \"keep\" leaves it as it is: ")
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err

@@ -140,6 +140,40 @@ func TestUninstallOfALinkedHome(t *testing.T) {
 	}
 }
 
+// It prevents: whoever has made a node of their own folder loses it with the answer "delete", and is asked
+// a second question without a first.
+func TestUninstallOfAPersonsFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the home of a person is elsewhere there")
+	}
+	for _, in := range []string{"", "nat"} { // the folder itself, and one below the home
+		r := newRun(t)
+		home := t.TempDir()
+		person := filepath.Join(home, in)
+		if err := os.MkdirAll(person, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("HOME", person)
+		bin := t.TempDir()
+		if own, err := os.Executable(); err != nil {
+			t.Fatal(err)
+		} else if err := os.Symlink(own, filepath.Join(bin, "parley")); err != nil {
+			t.Fatal(err)
+		}
+		r.Env["HOME"], r.Env["SHELL"], r.Env["PATH"], r.Env["PARLEY_HOME"] = person, "/nonexistent", bin, home
+		diary := filepath.Join(person, "diary")
+		if err := errors.Join(os.WriteFile(filepath.Join(home, "config.yaml"), []byte("alias: white\n"), 0o600), os.WriteFile(diary, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		r.Program.Terminal = func() (io.ReadWriteCloser, error) { return typing("n\ndelete\n", &r.Err), nil }
+		code := r.Do("uninstall")
+		said := r.Out.String() + r.Err.String()
+		if _, err := os.Stat(diary); code != cli.ExitDone || err != nil || !strings.Contains(said, "rm -r "+filepath.Join(home, "config.yaml")) || !strings.Contains(said, "1 of 1") && !strings.Contains(said, "1 of 2") {
+			t.Errorf("exit %d, %v\n%s", code, err, said)
+		}
+	}
+}
+
 // namesIn are the names of what an archive holds.
 func namesIn(t *testing.T, file string) (names []string) {
 	t.Helper()
