@@ -254,6 +254,25 @@ func TestWhyOfTheWay(t *testing.T) {
 		}
 		wantWhy(t, hub, m.Path.Short(), causes.HostOut)
 	})
+	t.Run("the other host is halted, the remote refuses", func(t *testing.T) {
+		t.Parallel()
+		hub, white, stopWhite := fleetOfTwo(t)
+		white.halts.Loses([]string{"data/channels/"}, nil)
+		m := say(t, hub, "mawjs", "hello")
+		if f := wantWhy(t, hub, m.Path.Short(), "halted").Causes[0]; f.Host != "white" || f.On != "white" || !strings.Contains(f.Reason, "are lost") {
+			t.Errorf("halted: %+v", f)
+		}
+		stopWhite()
+		seenAs(t, hub, "white", control.HostAway)
+		hook := filepath.Join(hub.cfg.Remote, "hooks", "pre-receive")
+		if err := os.WriteFile(hook, []byte("#!/bin/sh\necho 'GH013: Push cannot contain secrets' >&2\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		m = say(t, hub, "mawjs", "refused")
+		if f := wantWhy(t, hub, m.Path.Short(), causes.RemoteFails).Causes[0]; !strings.Contains(f.Reason, "pre-receive") {
+			t.Errorf("the remote refuses: %+v", f)
+		}
+	})
 	t.Run("link", func(t *testing.T) {
 		t.Parallel()
 		hub, white, _ := fleetOfTwo(t)

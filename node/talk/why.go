@@ -144,14 +144,16 @@ type addressed struct {
 	read bool
 	left bool // that host has claimed the work, and has not done it
 	all  []causes.Found
-	seen map[string]bool // what is in all, by cause and agent
 }
 
 func (a *addressed) add(id causes.ID, f causes.Facts) {
 	f.Here, f.ID, f.Agent, f.Host = a.t.Config.Alias, a.id, cmp.Or(f.Agent, a.name), cmp.Or(f.Host, a.host, a.t.Config.Alias)
-	if key := string(id) + " " + f.Agent; !a.seen[key] {
-		a.seen[key] = true
-		a.all = append(a.all, causes.Of(id, f))
+	found := causes.Of(id, f)
+	switch i := slices.IndexFunc(a.all, func(b causes.Found) bool { return b.Cause == id && b.Agent == f.Agent }); {
+	case i < 0:
+		a.all = append(a.all, found)
+	case a.all[i].Reason == "": // the queue says that it waits, and the host why
+		a.all[i] = found
 	}
 }
 
@@ -159,7 +161,7 @@ func (a *addressed) first() causes.Found { return a.all[0] }
 
 // of begins with what the record says. It is asked while the state is read.
 func (a *addressed) of(s *fleet.State, it *fleet.Item, name string) {
-	*a = addressed{t: a.t, name: name, seen: map[string]bool{}}
+	*a = addressed{t: a.t, name: name}
 	served := s.People.ServedOn(name)
 	if it != nil {
 		a.id = it.Path.Short()
