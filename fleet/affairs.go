@@ -24,6 +24,7 @@ type affairs struct {
 	kinds []affair.Any
 	acts  map[protocol.Act]affair.Any
 	folds map[string]map[string]*affair.Fold // by kind and name
+	turns map[string]int                     // how often a deed came to a place or left one, by kind
 }
 
 // maxFolds bounds how many affairs of a kind are kept folded. If there are more, all folds of that
@@ -32,7 +33,7 @@ type affairs struct {
 const maxFolds = 1024
 
 func newAffairs(kinds []affair.Any) affairs {
-	a := affairs{kinds: kinds, acts: map[protocol.Act]affair.Any{}, folds: map[string]map[string]*affair.Fold{}}
+	a := affairs{kinds: kinds, acts: map[protocol.Act]affair.Any{}, folds: map[string]map[string]*affair.Fold{}, turns: map[string]int{}}
 	for _, k := range kinds {
 		for _, act := range k.Deeds() {
 			a.acts[act] = k
@@ -74,6 +75,7 @@ func (s *State) touched(it *Item, place time.Time) {
 	case it.Act == protocol.ActRunRetry:
 		s.retries++
 	}
+	s.affairs.turns[it.affair.Kind]++
 	s.dead.touched(it.affair)
 	if f := s.affairs.folds[it.affair.Kind][it.affair.Name]; f != nil {
 		f.Changed(affair.Position{Place: place, Path: it.Path})

@@ -233,3 +233,6 @@ func (s *State) Epochs() int { return s.keys.Epochs() }
 // n, and n messages stand behind the last one that was seen before, then these have come and
 // nothing else has changed. The turn of "" is for all channels together.
 func (s *State) Turn(c protocol.ChannelID) int { return s.turned[c] }
+
+// TurnOf counts as Turn does the deeds of a kind of affairs.
+func (s *State) TurnOf(kind string) int { return s.affairs.turns[kind] }

@@ -64,6 +64,7 @@ type Collab struct {
 	parties  *affair.Kind[parties.Party]
 	contacts *contacts
 	friends  friends
+	talks    talks
 	Posts    Posts
 
 	mu     sync.Mutex             // guards what follows

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"sync"
 
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
@@ -89,24 +89,26 @@ func (c *Collab) concerns(s *fleet.State, p parties.Party, channel protocol.Chan
 	return t.Slug == p.Slug || in(t.Pair[0]) && in(t.Pair[1]) // by all their scores, one trusts the other
 }
 
-// talking are the two who write to each other in a channel besides a topic of theirs; nil for another
-// channel, and if this host serves neither, as with nearly all messages: only then are topics looked
-// through.
-func (c *Collab) talking(s *fleet.State, channel protocol.ChannelID) []string {
-	for it := range s.Ledger.ChannelBackward(channel) {
-		two := append(it.Names(), it.Author().Name)
-		here := slices.ContainsFunc(c.Agents(), func(a configs.Agent) bool { return slices.Contains(two, a.Name.String()) })
-		if !here || protocol.DeriveChannel(c.RecordID, two...) != channel {
-			return nil
-		}
+// talks are the channels in which the two of a topic write to each other besides it. They are made anew
+// once a deed of a topic has come, and not for each mail.
+type talks struct {
+	mu           sync.Mutex // guards what follows
+	of           *fleet.State
+	turn, epochs int
+	two          map[protocol.ChannelID][]string
+}
+
+// in are the two who have such a channel; nil for another one. It is asked while the state is read.
+func (ts *talks) in(c *Collab, s *fleet.State, channel protocol.ChannelID) []string {
+	defer ts.mu.Unlock()
+	ts.mu.Lock()
+	if turn, epochs := s.TurnOf(c.kind.Name), s.Epochs(); ts.of != s || ts.turn != turn || ts.epochs != epochs {
+		ts.of, ts.turn, ts.epochs, ts.two = s, turn, epochs, map[protocol.ChannelID][]string{}
 		for _, t := range c.all(s) {
-			if c.talkOf(t) == channel {
-				return t.Pair[:]
-			}
+			ts.two[c.talkOf(t)] = t.Pair[:]
 		}
-		return nil
 	}
-	return nil
+	return ts.two[channel]
 }
 
 // Concerned are those whose files change because of what happens in a channel: the two participants
@@ -119,7 +121,7 @@ func (c *Collab) Concerned(channel protocol.ChannelID) (names []string) {
 				names = append(names, t.Pair[:]...)
 			}
 		} else if !s.HasAffair(parties.KindName, channel.String()) {
-			names = c.talking(s, channel)
+			names = c.talks.in(c, s, channel)
 			return
 		}
 		for p := range c.allParties(s) {
