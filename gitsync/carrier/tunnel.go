@@ -2,6 +2,7 @@ package carrier
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/size"
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // Dial reaches another host, which has said yes to the request when it returns. What follows is git's
@@ -42,6 +44,7 @@ const (
 	mostCarried = 1 << 30
 	maxAsked    = 1 << 10          // bytes of the line in which git asks
 	askedWithin = 10 * time.Second // git asks at once
+	pointsWait  = pointsIn + 10*time.Second
 )
 
 // tunnel lets git reach another host by its own protocol: git connects to a port on the loopback, and
@@ -167,6 +170,8 @@ type linked struct {
 
 // points asks for the commits at which a fetch may rest.
 func (l *linked) points(ctx context.Context, have string) ([]string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pointsWait, fmt.Errorf("no answer within %s", span.Text(pointsWait)))
+	defer cancel()
 	far, err := l.dial(ctx, l.host, Request{Service: ServicePoints, Record: l.record, Have: have})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRemote, err)
@@ -177,7 +182,7 @@ func (l *linked) points(ctx context.Context, have string) ([]string, error) {
 	said, err := io.ReadAll(io.LimitReader(far, int64(most)+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: cannot ask %s for what it has: %w", ErrRemote, l.host, err)
+		return nil, fmt.Errorf("%w: cannot ask %s for what it has: %w", ErrRemote, l.host, cmp.Or(context.Cause(ctx), err))
 	case len(said) > most:
 		return nil, fmt.Errorf("%w: cannot ask %s for what it has: the answer is too long", ErrRemote, l.host)
 	}

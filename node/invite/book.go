@@ -61,6 +61,8 @@ type line struct {
 	control.Invitation
 	Mark  string            `json:"mark"`  // what newcomers name it by
 	Proof ed25519.PublicKey `json:"proof"` // what their proofs are checked with
+	// LetIn is when newcomers were let in, by knock: it may be long after they knocked.
+	LetIn map[string]time.Time `json:"let_in,omitempty"`
 }
 
 // Open reads the lines that a home has.
@@ -234,20 +236,24 @@ func (b *Book) Answer(_ context.Context, r control.KnockAnswer) (control.Knock, 
 	case k.State != control.KnockAsks:
 		return *k, control.Errorf(control.KindConflict, "parley fleet invite list", "cannot answer %s: it does not ask any more (%s)", k.Alias, k.State)
 	case r.Yes:
-		return b.allow(k, taken)
+		return b.allow(l, k, taken)
 	}
 	b.end(l, control.LineBurnt, "a person here said no to "+k.Fingerprint)
 	return *k, b.save()
 }
 
 // allow lets a newcomer in, under a name that the fleet does not have. The caller holds mu.
-func (b *Book) allow(k *control.Knock, taken map[protocol.Name]bool) (control.Knock, error) {
+func (b *Book) allow(l *line, k *control.Knock, taken map[protocol.Name]bool) (control.Knock, error) {
 	wish := k.Alias
 	for n := 2; taken[k.Alias] || b.promised(k.Alias, k.Key); n++ {
 		number := fmt.Sprintf("-%d", n)
 		k.Alias = wish[:min(len(wish), 64-len(number))] + protocol.Name(number)
 	}
 	k.State = control.KnockAllowed
+	if l.LetIn == nil {
+		l.LetIn = map[string]time.Time{}
+	}
+	l.LetIn[k.ID] = b.Now().UTC()
 	if err := b.save(); err != nil {
 		k.State, k.Alias = control.KnockAsks, wish
 		return *k, err
@@ -261,7 +267,7 @@ func (b *Book) allow(k *control.Knock, taken map[protocol.Name]bool) (control.Kn
 func (b *Book) promised(alias protocol.Name, key string) bool {
 	return slices.ContainsFunc(b.lines, func(l *line) bool {
 		return slices.ContainsFunc(l.Knocks, func(k control.Knock) bool {
-			return k.State == control.KnockAllowed && k.Alias == alias && k.Key != key && b.Now().Before(k.At.Add(guestTime))
+			return k.Alias == alias && k.Key != key && l.allows(k, b.Now())
 		})
 	})
 }
@@ -289,11 +295,16 @@ func (b *Book) Guest(key string) bool {
 // guest is the knock of a newcomer that was let in by a line; nil for none.
 func (l *line) guest(key string, now time.Time) *control.Knock {
 	for i, k := range l.Knocks {
-		if k.Key == key && k.State == control.KnockAllowed && l.State != control.LineRevoked && now.Before(k.At.Add(guestTime)) {
+		if k.Key == key && l.State != control.LineRevoked && l.allows(k, now) {
 			return &l.Knocks[i]
 		}
 	}
 	return nil
+}
+
+// allows reports whether a newcomer was let in, a short time ago.
+func (l *line) allows(k control.Knock, now time.Time) bool {
+	return k.State == control.KnockAllowed && now.Before(l.LetIn[k.ID].Add(guestTime))
 }
 
 // Admit reports whether strangers may knock: there is a line, or was one a short time ago.

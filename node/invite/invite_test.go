@@ -240,6 +240,28 @@ func TestLetIn(t *testing.T) {
 	}
 }
 
+// Somebody says yes only two days later. It prevents: a newcomer that is let in and gets no record,
+// because its time has passed before it began.
+func TestLetInLate(t *testing.T) {
+	i, guest := newInviter(t), newMachine(t)
+	line := i.line(control.InvitationRequest{})
+	words, ended := i.knock(line, guest)
+	k := i.asks(<-words)
+	i.now = i.now.Add(2 * guestTime)
+	i.answer(k, true)
+	if e := <-ended; e.err != nil || !i.Guest(guest.key) {
+		t.Errorf("it is let in (%v) and is a guest: %v", e.err, i.Guest(guest.key))
+	}
+	i.open(i.File)
+	if _, ended = i.knock(line, guest); (<-ended).err != nil {
+		t.Error("it cannot go on")
+	}
+	i.now = i.now.Add(guestTime)
+	if i.Guest(guest.key) {
+		t.Error("it is a guest for ever")
+	}
+}
+
 // It prevents: a home that is read, or a backup of one, has what lets somebody in.
 func TestSecretIsNotKept(t *testing.T) {
 	i := newInviter(t)

@@ -155,7 +155,7 @@ func (b *Book) ask(ctx context.Context, t *talk, id, words string) error {
 		k.Words = words
 		b.Notices.Wrong("knock "+id, "%s (%s at %s) asks to join the fleet: parley fleet invite wait", k.Alias, k.Human, k.Address)
 		if l.Unasked {
-			_, _ = b.allow(k, taken) // a failure leaves it asking
+			_, _ = b.allow(l, k, taken) // a failure leaves it asking
 		} else {
 			_ = b.save()
 		}
