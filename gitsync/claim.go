@@ -9,16 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
-	"github.com/parleyfleet/parley/internal/pattern"
 )
-
-// claimPrefix begins the refs of claims, at the remote and, for this node's claims, in record.git.
-// No fetch brings them, because they are outside of what clones ask for.
-const claimPrefix = "refs/parley/claims/"
-
-// claimName is the form of the name of a claim: a part of a ref that every server takes.
-var claimName = pattern.New(`^[0-9a-z][0-9a-z-]{0,127}$`)
 
 // ErrNoRemote says that something needs a remote, and there is none.
 var ErrNoRemote = errors.New("the record has no remote")
@@ -60,7 +53,7 @@ func (r *Record) withClaims(ctx context.Context, name string, do func(ctx contex
 	switch {
 	case r.isClosed():
 		return ErrClosed
-	case !claimName.MatchString(name):
+	case !carrier.IsClaim(carrier.ClaimPrefix + name):
 		return fmt.Errorf("%q is no name of a claim", name)
 	case !r.opts.isShared():
 		return ErrNoRemote
@@ -69,12 +62,12 @@ func (r *Record) withClaims(ctx context.Context, name string, do func(ctx contex
 	defer done()
 	r.share.mu.Lock()
 	defer r.share.mu.Unlock()
-	return do(ctx, claimPrefix+name)
+	return do(ctx, carrier.ClaimPrefix+name)
 }
 
 // Claims are the claims of this node, and those that may be this node's without its knowing yet.
 func (r *Record) Claims() ([]Claimed, error) {
-	refs, err := r.store.RefsBelow(claimPrefix)
+	refs, err := r.store.RefsBelow(carrier.ClaimPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the claims: %w", err)
 	}
@@ -85,7 +78,7 @@ func (r *Record) Claims() ([]Claimed, error) {
 			continue // after a crash only its ref is left; it is made anew when it is claimed again
 		}
 		text, _, _ := strings.Cut(c.Message, claimantLine)
-		all = append(all, Claimed{Name: strings.TrimPrefix(ref, claimPrefix), Text: strings.TrimSuffix(text, "\n"), Time: c.When})
+		all = append(all, Claimed{Name: strings.TrimPrefix(ref, carrier.ClaimPrefix), Text: strings.TrimSuffix(text, "\n"), Time: c.When})
 	}
 	return all, nil
 }

@@ -138,7 +138,7 @@ func giveUpClaims(t *testing.T, hosts []*home, remote string) {
 			t.Errorf("%s keeps %v, %v", h.opts.Author.Name, left, err)
 		}
 	}
-	if left := gitOut(t, remote, "for-each-ref", claimPrefix); left != "" {
+	if left := gitOut(t, remote, "for-each-ref", carrier.ClaimPrefix); left != "" {
 		t.Errorf("the remote keeps %s", left)
 	}
 	for i, h := range hosts {
@@ -159,7 +159,7 @@ func TestClaimsAreGivenUp(t *testing.T) {
 			giveUpClaims(t, hosts, remote)
 			// A claim that somebody else holds meanwhile stays. A host that lost its claim must not
 			// give up the claim of another host.
-			gitOut(t, remote, "update-ref", "-d", claimPrefix+"race-0")
+			gitOut(t, remote, "update-ref", "-d", carrier.ClaimPrefix+"race-0")
 			if mine, err := hosts[1].Claim(t.Context(), "race-0", "mine now"); err != nil || !mine {
 				t.Fatalf("%v, %v", mine, err)
 			}
@@ -191,7 +191,7 @@ func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 			if mine, err := h.Claim(t.Context(), "unclear", "x"); err == nil || mine || !errors.Is(err, ErrRemote) {
 				t.Errorf("the remote is gone: %v, %v", mine, err)
 			}
-			if !strings.Contains(gitOut(t, remote, "for-each-ref", claimPrefix), "unclear") {
+			if !strings.Contains(gitOut(t, remote, "for-each-ref", carrier.ClaimPrefix), "unclear") {
 				t.Error("the remote has not taken what nobody knows of")
 			}
 			h.close(t)
@@ -202,7 +202,7 @@ func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 			if mine, err := h.Claim(t.Context(), "unclear", "x"); err != nil || !mine {
 				t.Errorf("asked again: %v, %v", mine, err)
 			}
-			if refs := gitOut(t, remote, "for-each-ref", "--format=%(refname)", claimPrefix); strings.Count(refs, claimPrefix) != 2 {
+			if refs := gitOut(t, remote, "for-each-ref", "--format=%(refname)", carrier.ClaimPrefix); strings.Count(refs, carrier.ClaimPrefix) != 2 {
 				t.Errorf("the remote has %q", refs)
 			}
 			if all, err := h.Claims(); err != nil || len(all) != 2 {

@@ -417,6 +417,41 @@ func TestWhatOthersMayPush(t *testing.T) {
 	if got := gitOut(t, shared, "for-each-ref", "--format=%(refname) %(objectname)"); got != "refs/heads/main "+before {
 		t.Errorf("the repository has %s", got)
 	}
+	for name, specs := range map[string][]string{
+		"a branch below main": {"main:refs/heads/main/x"},
+		"two claims":          {"main:refs/parley/claims/a", "main:refs/parley/claims/b"},
+		"main and a claim":    {"main:refs/heads/main", "main:refs/parley/claims/a"},
+		"a name of its own":   {"main:refs/parley/claims/A_b"},
+		"a claim below one":   {"main:refs/parley/claims/a/b"},
+	} {
+		empty := filepath.Join(t.TempDir(), "empty.git")
+		if err := MakeShared(empty); err != nil {
+			t.Fatal(err)
+		}
+		w.join("hub", carrier.Served{Shared: empty})
+		if out, err := w.push(t, a.repo(), "parley://hub", specs...); err == nil {
+			t.Errorf("%s is taken:\n%s", name, out)
+		}
+		if got := gitOut(t, empty, "for-each-ref"); got != "" {
+			t.Errorf("%s: the repository has %s", name, got)
+		}
+	}
+	w.join("hub", carrier.Served{Shared: shared, Record: hub.repo()})
+	var many strings.Builder
+	for n := range 4096 {
+		fmt.Fprintf(&many, "create refs/parley/claims/c%d %s\n", n, before)
+	}
+	gitInput(t, shared, many.String(), "update-ref", "--stdin")
+	if _, err := a.Claim(t.Context(), "work", ""); err == nil || !strings.Contains(err.Error(), "has 4096 claims, and takes no more") {
+		t.Errorf("one claim more: %v", err)
+	}
+	gitOut(t, shared, "update-ref", "-d", "refs/parley/claims/c7")
+	if mine, err := a.Claim(t.Context(), "work", ""); err != nil || !mine {
+		t.Errorf("a claim where there is room: %v, %v", mine, err)
+	}
+	if err := a.Unclaim(t.Context(), "work"); err != nil {
+		t.Error(err)
+	}
 	gitOut(t, hub.repo(), "update-ref", "refs/parley/foreign-x", "main")
 	if heads, err := carrier.NewOver(w.dial, a.store, "parley://hub/record", false).Heads(t.Context()); err != nil || len(heads) != 1 {
 		t.Errorf("others see %v, %v", heads, err)
@@ -424,7 +459,7 @@ func TestWhatOthersMayPush(t *testing.T) {
 }
 
 // push pushes with the git program past the carrier, through a port that asks no secret.
-func (w *wires) push(t *testing.T, repo, remote, spec string) (string, error) {
+func (w *wires) push(t *testing.T, repo, remote string, specs ...string) (string, error) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -452,7 +487,7 @@ func (w *wires) push(t *testing.T, repo, remote, spec string) (string, error) {
 		go func() { _, _ = io.Copy(far, conn) }() // ends with the connection
 		_, _ = io.Copy(conn, far)
 	}()
-	cmd := exec.Command("git", "push", "git://"+l.Addr().String()+"/x", spec)
+	cmd := exec.Command("git", append([]string{"push", "git://" + l.Addr().String() + "/x"}, specs...)...)
 	cmd.Dir, cmd.Env = repo, ownEnvironment()
 	out, err := cmd.CombinedOutput()
 	return string(out), err

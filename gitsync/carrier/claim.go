@@ -9,7 +9,18 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/pattern"
 )
+
+// ClaimPrefix begins the refs of claims, at the remote and, for a node's own claims, in its record. No
+// fetch brings them, because they are outside of what clones ask for.
+const ClaimPrefix = "refs/parley/claims/"
+
+// claim is the form of such a ref. Every server takes it.
+var claim = pattern.New(`^` + ClaimPrefix + `[0-9a-z][0-9a-z-]{0,127}$`)
+
+// IsClaim reports whether a ref can be that of a claim.
+func IsClaim(ref string) bool { return claim.MatchString(ref) }
 
 // refAsker is a carrier that can ask for one ref of the remote.
 type refAsker interface {

@@ -42,10 +42,15 @@ type Answer struct {
 
 // Serve reads a Request from another host, and answers it. The git program does the work, with no
 // setting of the user's and no hook. It sees main and the claims, and nothing else can be fetched or
-// pushed. Main only goes forward. It ends with `ctx`, and when nothing has moved for two minutes.
+// pushed. Main only goes forward. It ends with `ctx`, when nothing has moved for two minutes, and after
+// Patience, which is as long as the other host waits.
 func (s Served) Serve(ctx context.Context, conn net.Conn) error {
-	moving := &movingConn{conn}
-	in := bufio.NewReaderSize(moving, maxAsked)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	if err := conn.SetReadDeadline(time.Now().Add(askedWithin)); err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(conn, maxAsked)
 	line, err := in.ReadSlice('\n')
 	if err != nil {
 		return fmt.Errorf("cannot read what is asked: %w", err)
@@ -54,6 +59,8 @@ func (s Served) Serve(ctx context.Context, conn net.Conn) error {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return fmt.Errorf("cannot read what is asked: %w", err)
 	}
+	moving := &movingConn{conn}
+	in = bufio.NewReader(io.MultiReader(io.LimitReader(in, int64(in.Buffered())), moving))
 	dir, why := s.folder(r)
 	said, err := json.Marshal(Answer{why})
 	if err == nil {
@@ -106,7 +113,9 @@ func serving(ctx context.Context, dir string, args ...string) *exec.Cmd {
 }
 
 // pack runs git for a fetch or push of another host.
-func pack(ctx context.Context, dir string, r Request, in io.Reader, out io.Writer) error {
+func pack(ctx context.Context, dir string, r Request, in *bufio.Reader, out io.Writer) error {
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	cmd := serving(ctx, dir, strings.TrimPrefix(r.Service, "git-"), dir)
 	cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+r.Protocol)
 	said := &limited{room: maxLine}
@@ -122,13 +131,31 @@ func pack(ctx context.Context, dir string, r Request, in io.Reader, out io.Write
 	}
 	boundMemory(cmd.Process.Pid, patientMemory)
 	go func() { // ends with the connection, or with git's input
-		_, _ = io.Copy(stdin, in)
-		_ = stdin.Close()
+		defer stdin.Close()
+		from, err := io.Reader(in), error(nil)
+		if r.Service == ServicePush {
+			from, err = orders(ctx, dir, in)
+		}
+		if err != nil {
+			refuse(err)
+			return
+		}
+		_, _ = io.Copy(stdin, from)
 	}()
 	if err := cmd.Wait(); err != nil {
+		if why := context.Cause(ctx); why != nil {
+			return tellNo(out, why)
+		}
 		return fmt.Errorf("git %s: %w: %s", strings.TrimPrefix(r.Service, "git-"), err, OneLine(said.String()))
 	}
 	return nil
+}
+
+// tellNo says in git's protocol why a push is not let in.
+func tellNo(out io.Writer, why error) error {
+	said := "\x03" + OneLine(why.Error()) // the third band is that of what ends a push
+	_, err := fmt.Fprintf(out, "%04x%s", len("0000")+len(said), said)
+	return errors.Join(why, err)
 }
 
 // points writes commits of main, each some way after the one before, from a commit that the other

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -139,19 +138,11 @@ func (t *tunnel) serve(conn net.Conn) {
 
 // asked reads git's request line: a length, the service, the path, and parameters behind NULs.
 func (t *tunnel) asked(in io.Reader) (r Request, ok bool) {
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(in, head); err != nil {
+	line, err := orderLine(in)
+	if err != nil {
 		return r, false
 	}
-	n, err := strconv.ParseUint(string(head), 16, 16)
-	if err != nil || n <= 4 || n > maxAsked {
-		return r, false
-	}
-	line := make([]byte, n-4)
-	if _, err := io.ReadFull(in, line); err != nil {
-		return r, false
-	}
-	asks, more, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), "\x00")
+	asks, more, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\x00")
 	service, path, _ := strings.Cut(asks, " ")
 	_, secret, _ := strings.Cut(strings.TrimPrefix(t.url, "git://"), "/")
 	if subtle.ConstantTimeCompare([]byte(path), []byte("/"+secret)) != 1 {
