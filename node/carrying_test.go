@@ -1,6 +1,7 @@
 package node
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,36 @@ func joinBy(t *testing.T, carrier *Node, alias string) configs.Home {
 		t.Fatal(err)
 	}
 	return home
+}
+
+// A host lies to a newcomer: the fleet shares its record through a host, where nobody can push. It
+// prevents: a home that says so, and that can never say anything.
+func TestAHubThatNamesAHostAsTheRemote(t *testing.T) {
+	a, _, _ := runCarrier(t, "black")
+	a.carrying.isCarrier.Store(false)
+	for _, lie := range []string{"parley://black/record", "parley://eve"} {
+		a.cfg.Remote = "" // so that it invites
+		made, err := control.MakeInvitation.Ask(t.Context(), a, control.InvitationRequest{Unasked: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := protocol.ParseInviteLine(made.Line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.cfg.Remote = lie
+		home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+		_, err = Init(t.Context(), homes.Options{
+			Home: home, Version: "test", Alias: "white", Human: "nat", Join: true, Remote: "parley://black", Log: zerolog.Nop(),
+			Invited: &homes.Invited{Line: line, Say: func(string) {}, Words: func(string) {}},
+		})
+		if err == nil || !strings.Contains(err.Error(), "black names a host") {
+			t.Errorf("%s: %v", lie, err)
+		}
+		if _, err := os.Stat(home.Dir); !os.IsNotExist(err) {
+			t.Errorf("%s: something is left of the home: %v", lie, err)
+		}
+	}
 }
 
 // knows waits until a node has a message.

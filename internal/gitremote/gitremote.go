@@ -33,8 +33,10 @@ func Check(remote string) error {
 		return fmt.Errorf("%q begins with a dash, which git takes for an option", shown)
 	case helper.MatchString(remote):
 		return fmt.Errorf("%q has git run a program, git-remote-%s: give a URL or a path", shown, remote[:strings.Index(remote, "::")])
-	case strings.HasPrefix(remote, "parley://") && !hostName.MatchString(remote):
-		return fmt.Errorf("%q names no host of the fleet: write parley://HOST", shown)
+	case strings.HasPrefix(remote, "parley://"):
+		if _, record, ok := Host(remote); !ok || record { // nobody can push into another host's own record
+			return fmt.Errorf("%q names no host of the fleet: write parley://HOST", shown)
+		}
 	case IsPath(remote) && !filepath.IsAbs(remote) && !strings.HasPrefix(remote, "/"):
 		return fmt.Errorf("%q is neither a git URL nor an absolute path", shown)
 	}

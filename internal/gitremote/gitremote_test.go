@@ -17,6 +17,9 @@ func TestCheck(t *testing.T) {
 		"https://[::1]:8080/x.git":          "",
 		"file:///srv/record.git":            "",
 		"codecommit://profile@x":            "",
+		"parley://white":                    "",
+		"parley://white/record":             "names no host", // nobody could push there
+		"parley://white/x":                  "names no host",
 		"--upload-pack=x":                   "begins with a dash",
 		"ext::sh -c true":                   "git-remote-ext",
 		"codecommit::eu://x":                "git-remote-codecommit",

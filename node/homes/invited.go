@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
@@ -41,6 +42,10 @@ func (o Options) knock(ctx context.Context, key *Key, cfg *configs.Config, recor
 	granted, err := i.dial(ctx, key, about)
 	if err != nil {
 		return err
+	}
+	if _, _, host := gitremote.Host(granted.Remote); host {
+		return control.Errorf(control.KindRefused, "ask for a line of the host that carries the record",
+			"cannot join: %s names a host as what the fleet shares its record through, %s, and only that host itself invites", i.Line.Alias, granted.Remote)
 	}
 	cfg.Alias, cfg.Fleet, cfg.Remote = granted.Alias, granted.Fleet, cmp.Or(granted.Remote, cfg.Remote)
 	if err := errors.Join(cfg.Validate(), storable(*cfg, nil)); err != nil {
