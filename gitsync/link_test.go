@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -260,6 +261,43 @@ func TestFetchFromAnotherHost(t *testing.T) {
 		}
 	}
 	wantClean(t, shared)
+}
+
+// The host that keeps the repository was away for an hour. It prevents: half a minute in which nothing
+// is pushed, although it is back and says so.
+func TestTheCarrierIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWires()
+		hub, shared := w.hub(t)
+		a := w.home(t, "a")
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		w.cut("hub")
+		a.append(t, testMessage(2, 1))
+		time.Sleep(time.Hour)
+		for i := 0; time.Until(a.Status().Trouble.Next) < 5*time.Second; i++ {
+			if i > 1000 {
+				t.Fatalf("it is tried all the time: %+v", a.Status())
+			}
+			time.Sleep(time.Second)
+		}
+		w.join("hub", carrier.Served{Shared: shared, Record: hub.repo()})
+		a.Back("b") // that is not the one
+		time.Sleep(time.Second)
+		if s := a.Status(); s.Unpushed != 1 {
+			t.Errorf("another host is back: %+v", s)
+		}
+		a.Back("hub")
+		time.Sleep(time.Second)
+		if s := a.Status(); s.Unpushed != 0 || s.Trouble.Kind != KindNone {
+			t.Errorf("it is back: %+v", s)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A first copy that is cut short goes on where it was.

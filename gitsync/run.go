@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
-
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
@@ -94,6 +95,14 @@ func (r *Record) drainTime() time.Duration {
 // Ring says that the remote has moved, as another host tells it, and should be fetched soon. Many
 // calls make one fetch.
 func (r *Record) Ring() { ring(r.share.fetchBell) }
+
+// Back says that a host of the fleet is there again. If it is the remote, what has failed is tried at
+// once.
+func (r *Record) Back(host protocol.Name) {
+	if name, _, ok := gitremote.Host(r.opts.remote()); ok && name == host.String() {
+		ring(r.share.retryBell)
+	}
+}
 
 // commitLoop commits whenever messages were stored, a grace is over or somebody else may have moved
 // main. It tries a failed commit again, for ever. In a burst it rests between two commits: each

@@ -18,8 +18,9 @@ import (
 // aloneCourier is a record that pushes for itself.
 type aloneCourier struct{}
 
-func (aloneCourier) CanPush() bool { return false }
-func (aloneCourier) SetPlace(int)  {}
+func (aloneCourier) CanPush() bool      { return false }
+func (aloneCourier) SetPlace(int)       {}
+func (aloneCourier) Back(protocol.Name) {}
 
 // The first message on the bus of a host that has just joined is refused by hosts that do not have
 // its key yet. It prevents: they take the host for away until it happens to speak again.

@@ -60,6 +60,7 @@ func New(o Options) *Presence {
 type Courier interface {
 	CanPush() bool
 	SetPlace(int)
+	Back(host protocol.Name) // a host is there again
 }
 
 // AnnounceAlways tells the other hosts that this one is live, every few seconds and whenever a host
@@ -142,6 +143,7 @@ func (pr *Presence) takePresence(p bus.Presence) {
 	pr.lostBehind(p)
 	if pr.o.Live.see(p) {
 		wait.Nudge(pr.greet) // it does not know of this host yet
+		pr.o.Record.Back(p.Host)
 	}
 	pr.turned()
 }
