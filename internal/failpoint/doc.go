@@ -70,15 +70,17 @@ const (
 
 // The points of the making of a home.
 const (
-	HomeAside    Point = "home/aside"  // the configuration that a home had is put aside, and its record is not
-	HomeKeyed    Point = "home/keyed"  // the key is on the disk, and nobody else knows it
-	RecordBegun  Point = "home/begun"  // the first commit is made, and about to be pushed
-	RecordPushed Point = "home/pushed" // the remote has the first commit, and the home does not know that
-	RecordPlaced Point = "home/placed" // the home has its record, and no config.yaml
-	HomeMade     Point = "home/made"   // the home is one, and its host has not joined
-	JoinStored   Point = "home/stored" // the message by which the host joins is stored, and about to be pushed
-	JoinPushed   Point = "home/joined" // the remote has it
-	RemoteUsed   Point = "home/remote" // a remote has the record, and config.yaml does not name it
+	HomeAside    Point = "home/aside"    // the configuration that a home had is put aside, and its record is not
+	HomeKeyed    Point = "home/keyed"    // the key is on the disk, and nobody else knows it
+	Knocking     Point = "home/knocking" // who joins by a line shows the three words, and nobody has said yes
+	LetIn        Point = "home/let-in"   // the yes has come, and nothing of the record
+	RecordBegun  Point = "home/begun"    // the first commit is made, and about to be pushed
+	RecordPushed Point = "home/pushed"   // the remote has the first commit, and the home does not know that
+	RecordPlaced Point = "home/placed"   // the home has its record, and no config.yaml
+	HomeMade     Point = "home/made"     // the home is one, and its host has not joined
+	JoinStored   Point = "home/stored"   // the message by which the host joins is stored, and about to be pushed
+	JoinPushed   Point = "home/joined"   // the remote has it
+	RemoteUsed   Point = "home/remote"   // a remote has the record, and config.yaml does not name it
 )
 
 // All returns the points, in the order in which they stand above.
@@ -90,6 +92,6 @@ func All() []Point {
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,
 		Stored, Published, SeedsKept, KeyRotated, CacheWritten, CachePlaced,
-		HomeAside, HomeKeyed, RecordBegun, RecordPushed, RecordPlaced, HomeMade, JoinStored, JoinPushed, RemoteUsed,
+		HomeAside, HomeKeyed, Knocking, LetIn, RecordBegun, RecordPushed, RecordPlaced, HomeMade, JoinStored, JoinPushed, RemoteUsed,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/visible"
@@ -43,6 +44,7 @@ func (o Options) knock(ctx context.Context, key *Key, cfg *configs.Config, recor
 	if err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.LetIn)
 	if _, _, host := gitremote.Host(granted.Remote); host {
 		return control.Errorf(control.KindRefused, "ask for a line of the host that carries the record",
 			"cannot join: %s names a host as what the fleet shares its record through, %s, and only that host itself invites", i.Line.Alias, granted.Remote)
@@ -107,7 +109,10 @@ func (i *Invited) dial(ctx context.Context, key *Key, about invite.About) (invit
 			return invite.Granted{}, err
 		}
 		stop := context.AfterFunc(ctx, func() { _ = conn.NetConn().Close() })
-		granted, err := invite.Knock(conn, i.Line, key.Public, i.Line.Key, about, i.Words)
+		granted, err := invite.Knock(conn, i.Line, key.Public, i.Line.Key, about, func(words string) {
+			i.Words(words)
+			failpoint.Hit(failpoint.Knocking)
+		})
 		stop()
 		_ = conn.NetConn().Close()
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/whereabouts"
+	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -44,7 +45,7 @@ func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
 		all = append(all, hub)
 	}
 	for _, h := range s.Keys().BySeniority() {
-		if addresses := reachable(h); h.Alias != hs.Config.Alias && len(addresses) > 0 {
+		if addresses := hs.reachable(h); h.Alias != hs.Config.Alias && len(addresses) > 0 {
 			all = append(all, bus.Hub{Alias: h.Alias, Keys: keysNow(s, h, hs.Now()), Addresses: addresses})
 		}
 	}
@@ -63,14 +64,26 @@ func keysNow(s *fleet.State, h *keys.Host, now time.Time) []string {
 }
 
 // reachable are the addresses of a host that can lead to it from here. An address on the loopback
-// is only dialled if that host says that it is on this machine. If the machine has no name, no
-// other host is on it.
-func reachable(h *keys.Host) []string {
-	here := whereabouts.Hostname()
+// is only dialled if that host says that it is on this machine, or if this one has joined by such an
+// address of it: a machine may have several names. If it has no name, no other host is on it.
+func (hs *hubs) reachable(h *keys.Host) []string {
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
-		host, _, err := protocol.SplitHostPort(address)
-		return err != nil || protocol.IsLoopback(host) && (here == "" || h.Hostname != here)
+		local, err := isLocal(address)
+		return err != nil || local && !hs.isHere(h)
 	})
+}
+
+func (hs *hubs) isHere(h *keys.Host) bool {
+	here, joined := whereabouts.Hostname(), carry.ReadHint(hs.Home)
+	return here != "" && h.Hostname == here || joined.Alias == h.Alias && slices.ContainsFunc(joined.Addresses, func(address string) bool {
+		local, err := isLocal(address)
+		return local && err == nil
+	})
+}
+
+func isLocal(address string) (bool, error) {
+	host, _, err := protocol.SplitHostPort(address)
+	return protocol.IsLoopback(host), err
 }
 
 // Addresses are where other hosts reach this one: what the bus has bound. Before that, it is what

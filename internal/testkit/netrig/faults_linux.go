@@ -60,6 +60,13 @@ func (n *Net) Divert(from, to *Host, port int, third *Host) {
 		from.Address, to.Address, port, third.Address, port))
 }
 
+// Hide puts a host behind a NAT for good: the others see the router in its place, and cannot dial it.
+func (n *Net) Hide(h *Host) {
+	n.t.Helper()
+	n.rules(fmt.Sprintf("table ip nat_%[1]s {\n chain out {\n type nat hook postrouting priority 100;\n ip saddr %[2]s masquerade\n }\n"+
+		" chain in {\n type filter hook forward priority 1;\n ip daddr %[2]s ct state new drop\n }\n}\n", h.Name, h.Address))
+}
+
 // Straight ends all diversions.
 func (n *Net) Straight() {
 	n.t.Helper()

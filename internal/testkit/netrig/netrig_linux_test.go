@@ -56,6 +56,15 @@ func TestFaultsAreReal(t *testing.T) {
 	if reaches(white, r, shouldNot) || !reaches(black, r, should) {
 		t.Error("white was not diverted, or black was")
 	}
+	n.Straight()
+	n.Hide(black)
+	if !reaches(black, r, should) {
+		t.Error("a host behind a NAT reaches nothing")
+	}
+	n.Hide(r.Host)
+	if reaches(white, r, shouldNot) {
+		t.Error("a host behind a NAT can be dialled")
+	}
 }
 
 // It prevents: namespaces and daemons that stay behind after the tests.
