@@ -38,9 +38,14 @@ type entrance struct {
 	listener  net.Listener       // nil while no links are taken
 	advertise []string           // addresses at which others reach it, as the operator wrote them
 	leafPort  string             // leaf port of the server; "" until it is ready
-	knocking  map[string]int     // number of connections by address
-	count     int                // sum of knocking
+	knocking  []*knocking        // who is greeted, the oldest first
 	inside    map[string]*inlink // links by the address at which the server sees them
+}
+
+// knocking is a connection that has not proved a key yet.
+type knocking struct {
+	net.Conn
+	from string // see origin
 }
 
 // inlink is a link that another host dialled.
@@ -56,7 +61,7 @@ type inlink struct {
 }
 
 func newEntrance(b *Bus) *entrance {
-	e := &entrance{bus: b, knocking: map[string]int{}, inside: map[string]*inlink{}}
+	e := &entrance{bus: b, inside: map[string]*inlink{}}
 	e.streams = streams{bus: b, kinds: b.opts.Streams, open: map[*inflow]string{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the links port", e.close)
@@ -138,14 +143,24 @@ func (e *entrance) close() error {
 	return nil
 }
 
-// knock serves a new connection, or closes it if there are too many.
+// knock serves a new connection, or closes it if there are too many of its address. If there are too
+// many of all, the oldest one goes: whoever means well has proved a key long before.
 func (e *entrance) knock(conn net.Conn) {
-	from := origin(conn.RemoteAddr())
+	fresh := &knocking{conn, origin(conn.RemoteAddr())}
 	e.mu.Lock()
-	full := e.count >= maxKnocking || e.knocking[from] >= maxFromOne || len(e.inside) >= maxInlinks
+	own := 0
+	for _, k := range e.knocking {
+		if k.from == fresh.from {
+			own++
+		}
+	}
+	full := own >= maxFromOne || len(e.inside) >= maxInlinks
 	if !full {
-		e.count++
-		e.knocking[from]++
+		if len(e.knocking) >= maxKnocking {
+			_ = e.knocking[0].Close()
+			e.knocking = e.knocking[1:]
+		}
+		e.knocking = append(e.knocking, fresh)
 	}
 	e.mu.Unlock()
 	if full {
@@ -158,10 +173,7 @@ func (e *entrance) knock(conn net.Conn) {
 		defer stop()
 		goOn := e.greet(conn)
 		e.mu.Lock()
-		e.count--
-		if e.knocking[from]--; e.knocking[from] == 0 {
-			delete(e.knocking, from)
-		}
+		e.knocking = slices.DeleteFunc(e.knocking, func(k *knocking) bool { return k == fresh })
 		e.mu.Unlock()
 		if goOn != nil {
 			goOn()

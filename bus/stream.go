@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 // links. Nothing of a stream reaches the NATS server.
 type Stream struct {
 	Name string // in the handshake
-	Most int    // how many there may be at once, half of them of one host or stranger; 0 means 16
+	Most int    // how many there may be at once; 0 means 16
+	Each int    // of these, how many of one host or stranger; 0 means half
 	// Admit says whether the holder of a key is let in. nil: if it is the key of another host and counts.
 	Admit func(key string) bool
 	// Serve speaks with whoever has proved `key`. `ctx` ends when the port closes or the key is no
@@ -98,10 +100,8 @@ func (s *streams) enter(ctx context.Context, kind *Stream, conn *tls.Conn) (cont
 }
 
 func (s *streams) note(kind *Stream, in *inflow) bool {
-	most := kind.Most
-	if most == 0 {
-		most = 16
-	}
+	most := cmp.Or(kind.Most, 16)
+	each := cmp.Or(kind.Each, max(most/2, 1))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, own := 0, 0
@@ -112,7 +112,7 @@ func (s *streams) note(kind *Stream, in *inflow) bool {
 			}
 		}
 	}
-	if all >= most || own >= max(most/2, 1) {
+	if all >= most || own >= each {
 		return false
 	}
 	s.open[in] = kind.Name

@@ -14,9 +14,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// maxNewcomers bounds how many machines may be in the handshake of an invitation line at once, half
-// of them from one address.
-const maxNewcomers = 64
+// How many machines may be in the handshake of an invitation line at once, and from one address. Most
+// of them wait for somebody to say yes: strangers have to make room for each other before that.
+const (
+	maxNewcomers     = 1024
+	maxFromOneOrigin = 32
+)
 
 // inviter has a node invite hosts.
 type inviter struct{ *Node }
@@ -47,7 +50,7 @@ func (n inviter) open() (*invite.Book, error) {
 // stream lets machines knock at the links port that were given an invitation line.
 func (n inviter) stream() bus.Stream {
 	return bus.Stream{
-		Name: invite.Service, Most: maxNewcomers, Admit: n.invites.Admit,
+		Name: invite.Service, Most: maxNewcomers, Each: maxFromOneOrigin, Admit: n.invites.Admit,
 		Serve: func(ctx context.Context, conn *tls.Conn, key string) {
 			if err := n.invites.Serve(ctx, conn, key, n.signsWith.Load().Public); err != nil {
 				n.log.Info().Err(err).Stringer("address", conn.RemoteAddr()).Msg("a machine with an invitation line was not let in")

@@ -254,3 +254,71 @@ func TestDieWhileTheRemoteIsSet(t *testing.T) {
 		})
 	}
 }
+
+// A machine that joins by an invitation line dies at each step, and the same command is run again. It
+// prevents: a person who has said yes is asked again, or a home that nobody can finish; and a line that
+// is spent without a word why.
+func TestDieWhileAMachineJoinsByALine(t *testing.T) {
+	for _, p := range []failpoint.Point{
+		failpoint.HomeKeyed, failpoint.Knocking, failpoint.LetIn, failpoint.RecordPlaced, failpoint.HomeMade, failpoint.JoinStored, failpoint.JoinPushed,
+	} {
+		t.Run(strings.TrimPrefix(string(p), "home/"), func(t *testing.T) {
+			t.Parallel()
+			a := newStoryHost(t, "white", "--listen", "127.0.0.1:0")
+			a.start()
+			invited := func(unasked bool) string {
+				made, err := control.MakeInvitation.Ask(t.Context(), a.client, control.InvitationRequest{Unasked: unasked})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return made.Line
+			}
+			h := emptyStoryHost(t)
+			words := func(line string) []string { return []string{"join", line, "--alias", "black", "--human", "ida"} }
+			line := invited(p != failpoint.Knocking)
+			h.env = []string{failpoint.Variable + "=" + string(p)}
+			if out, err := h.try(words(line)...); err == nil {
+				t.Fatalf("it did not die: %s", out)
+			}
+			h.env = nil
+			key, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := p == failpoint.HomeMade || p == failpoint.JoinStored || p == failpoint.JoinPushed
+			if _, err := h.try("up"); !made && (err == nil || !strings.Contains(err.Error(), "half made")) {
+				t.Errorf("a start before: %v", err)
+			}
+			_, err = h.try(words(line)...)
+			switch {
+			case p == failpoint.Knocking:
+				if err == nil || !strings.Contains(err.Error(), "has used the line already, and was not let in: ask for another line") {
+					t.Errorf("with a line that is used up: %v", err)
+				}
+				h.must(words(invited(true))...)
+			case made && (err == nil || !strings.Contains(err.Error(), "parley up")), !made && err != nil:
+				t.Errorf("once more: %v", err)
+			}
+			if now, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk")); err == nil && p != failpoint.Knocking && !bytes.Equal(now, key) {
+				t.Error("the key is another one")
+			}
+			if h.up == nil {
+				h.start()
+			}
+			h.until("it is linked and all is pushed", func() bool {
+				s := h.status()
+				return len(s.Hosts) == 2 && s.Hosts[0].Live && s.Hosts[1].Live && s.Record.Unrecorded+s.Record.Unpushed == 0 && s.Record.Trouble == nil
+			})
+			if entries, err := os.ReadDir(h.home.Dir); err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+				return strings.HasSuffix(e.Name(), ".new") || e.Name() == filepath.Base(h.home.Draft())
+			}) {
+				t.Errorf("something half made is left: %v, %v", entries, err)
+			}
+			for _, host := range []*storyHost{a, h} {
+				if out := host.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
+					t.Errorf("verify: %s", out)
+				}
+			}
+		})
+	}
+}

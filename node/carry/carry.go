@@ -29,6 +29,7 @@ const (
 	streamName = "parley-git/1"
 	answerIn   = 30 * time.Second
 	maxAnswer  = 4 << 10 // bytes of the line that answers a request
+	eachServed = 4       // connections of one host at once, each with a git that works for it; a host needs one or two
 )
 
 // Hint is how the carrier is reached. A home has it in a file, for the time when the record that says so
@@ -190,7 +191,7 @@ type Server struct {
 // Stream is what the links port serves.
 func (s *Server) Stream() bus.Stream {
 	return bus.Stream{
-		Name: streamName,
+		Name: streamName, Each: eachServed,
 		Admit: func(key string) bool {
 			if key == s.Own() {
 				return false

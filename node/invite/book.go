@@ -49,6 +49,7 @@ type Options struct {
 type Book struct {
 	Options
 	changed wait.Change
+	lobby   lobby
 
 	mu     sync.Mutex           // guards the fields below
 	number int                  // how often something has changed

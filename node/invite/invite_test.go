@@ -262,6 +262,26 @@ func TestLetInLate(t *testing.T) {
 	}
 }
 
+// Hundreds of strangers connect and say nothing. It prevents: a newcomer that is let in nowhere as long
+// as they go on, and a host that keeps them all.
+func TestStrangersWithoutALine(t *testing.T) {
+	i, guest := newInviter(t), newMachine(t)
+	line := i.line(control.InvitationRequest{Unasked: true})
+	stranger := newMachine(t)
+	for range maxStrangers + 50 {
+		_, there := join(t, stranger, i.machine)
+		i.serving.Go(func() { _ = i.Serve(t.Context(), there, stranger.key, i.key) })
+	}
+	if _, ended := i.knock(line, guest); (<-ended).err != nil || !i.Guest(guest.key) {
+		t.Error("a newcomer with a line is not let in")
+	}
+	i.lobby.mu.Lock()
+	if n := len(i.lobby.here); n == 0 || n > maxStrangers {
+		t.Errorf("%d strangers are there", n)
+	}
+	i.lobby.mu.Unlock()
+}
+
 // It prevents: a home that is read, or a backup of one, has what lets somebody in.
 func TestSecretIsNotKept(t *testing.T) {
 	i := newInviter(t)

@@ -27,7 +27,10 @@ func (b *Book) Serve(ctx context.Context, conn Conn, guest, host string) error {
 		return err
 	}
 	var h hello
-	if err := t.hear(&h, time.Now().Add(stepTime)); err != nil {
+	leave := b.lobby.enter(conn)
+	err = t.hear(&h, time.Now().Add(stepTime))
+	leave()
+	if err != nil {
 		return err
 	}
 	l, id, refused := b.take(e, h, conn.RemoteAddr().String())
