@@ -142,8 +142,8 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	end := ownGroup(cmd)
 	if err = cmd.Start(); err == nil {
-		if most := g.memory.Load(); most > 0 && verbOf(args) == "fetch" {
-			boundMemory(cmd.Process.Pid, uint64(most)) // before git starts those of its processes that unpack
+		if most := g.mostMemory(verbOf(args)); most > 0 {
+			boundMemory(cmd.Process.Pid, most) // before git starts those of its processes that unpack
 		}
 		err = cmd.Wait()
 	}
@@ -163,6 +163,20 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 		return out, &gitError{verb: verbOf(args), line: line, said: out.said, output: out.told + out.said, err: errors.Join(ErrRemote, err)}
 	}
 	return out, nil
+}
+
+// mostMemory is how much memory a run may take; 0: as much as it needs. Another host can name refs
+// without end, and git keeps them all.
+func (g *gitProgram) mostMemory(verb string) uint64 {
+	switch {
+	case verb == "fetch":
+		return uint64(g.memory.Load())
+	case g.link == nil:
+		return 0
+	case verb == "push":
+		return patientMemory
+	}
+	return usualMemory
 }
 
 // environment is the environment of the git program: that of this process without what would

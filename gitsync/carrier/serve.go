@@ -129,7 +129,11 @@ func pack(ctx context.Context, dir string, r Request, in *bufio.Reader, out io.W
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot run git: %w", err)
 	}
-	boundMemory(cmd.Process.Pid, patientMemory)
+	most := uint64(patientMemory)
+	if r.Service == ServicePush {
+		most = usualMemory
+	}
+	boundMemory(cmd.Process.Pid, most)
 	go func() { // ends with the connection, or with git's input
 		defer stdin.Close()
 		from, err := io.Reader(in), error(nil)

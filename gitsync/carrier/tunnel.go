@@ -40,10 +40,11 @@ const (
 
 const (
 	// mostCarried bounds what one connection may bring, in bytes. A large record comes in several.
-	mostCarried = 1 << 30
-	maxAsked    = 1 << 10          // bytes of the line in which git asks
-	askedWithin = 10 * time.Second // git asks at once
-	pointsWait  = pointsIn + 10*time.Second
+	mostCarried  = 1 << 30
+	mostAnswered = 16 << 20         // the same, of what answers a push
+	maxAsked     = 1 << 10          // bytes of the line in which git asks
+	askedWithin  = 10 * time.Second // git asks at once
+	pointsWait   = pointsIn + 10*time.Second
 )
 
 // tunnel lets git reach another host by its own protocol: git connects to a port on the loopback, and
@@ -130,9 +131,12 @@ func (t *tunnel) serve(conn net.Conn) {
 			_ = half.CloseWrite()
 		}
 	})
-	n, _ := io.Copy(conn, io.LimitReader(far, mostCarried))
-	if n == mostCarried {
-		t.fail(fmt.Errorf("%w: %s sends more than %s at once", objects.ErrHuge, t.host, size.Text(mostCarried)))
+	most := int64(mostCarried)
+	if r.Service == ServicePush {
+		most = mostAnswered
+	}
+	if n, _ := io.Copy(conn, io.LimitReader(far, most)); n == most {
+		t.fail(fmt.Errorf("%w: %s sends more than %s at once", objects.ErrHuge, t.host, size.Text(int(most))))
 	}
 }
 

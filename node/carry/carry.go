@@ -201,7 +201,8 @@ func (s *Server) Stream() bus.Stream {
 		},
 		Serve: func(ctx context.Context, conn *tls.Conn, key string) {
 			if err := s.Served().Serve(ctx, conn); err != nil {
-				s.Log.Debug().Err(err).Str("key", key).Msg("what another host asked of the record came to nothing")
+				host, _ := s.Trusted(key)
+				s.Log.Info().Err(err).Str("host", host.String()).Msg("what another host asked of the record came to nothing")
 			}
 		},
 	}
