@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
 )
 
@@ -88,6 +89,9 @@ func asError(file string, problems []Problem) error {
 // UnfinishedHint says how to finish a home of which only the draft of its configuration is there.
 func UnfinishedHint(draft Config) string {
 	shared := ""
+	if _, _, host := gitremote.Host(draft.Remote); host {
+		return fmt.Sprintf("finish it with the same invitation line, or another one: parley join --alias %s --human %s", draft.Alias, draft.Human)
+	}
 	if draft.Remote != "" {
 		shared = " --remote " + redact.Remote(draft.Remote)
 	}

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"crypto/rand"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,4 +116,104 @@ func TestInvitedOnOneMachineWithTwoNames(t *testing.T) {
 	b.must("join", a.invites(1), "--alias", "black", "--human", "ida")
 	b.start()
 	b.until("the two are linked", func() bool { return b.linkUp() && a.sees(b) && b.sees(a) })
+}
+
+// A machine joins by a line and is killed in the middle of the first copy, twice. The same command goes
+// on where it was, with the key that was let in. It prevents: a large record that never comes over a bad
+// line, and a line that is spent by that.
+func TestInvitedAndKilledInTheFirstCopy(t *testing.T) {
+	t.Parallel()
+	n := netrig.Open(t)
+	white := &netHost{alias: "white", at: n.Host("white"), storyHost: emptyStoryHost(t)}
+	white.inside = white.at.Inside()
+	white.must("init", "--alias", "white", "--human", "nat", "--listen", white.at.Address+":4222")
+	white.start()
+	line := white.invites(2)
+	growShared(t, white.home.Shared(), 3500)
+	invited := func(alias string) (*netHost, []string) {
+		h := &netHost{alias: alias, at: n.Host(alias), storyHost: emptyStoryHost(t)}
+		h.inside = h.at.Inside()
+		return h, []string{"join", line, "--alias", alias, "--human", "ida"}
+	}
+	whole, words := invited("black")
+	whole.must(words...)
+
+	h, words := invited("grey")
+	packs := func() int {
+		all, err := filepath.Glob(filepath.Join(h.home.Dir, "record.git.new", "objects", "pack", "*.pack"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	came := []int{0}
+	for range 2 {
+		before := packs()
+		cmd := h.command(t.Context(), words...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		h.until("a piece has come", func() bool { return packs() > before })
+		_ = cmd.Process.Kill() // with kill -9
+		if err := cmd.Wait(); err == nil {
+			t.Fatal("it was not killed")
+		}
+		came = append(came, received(t, h.at))
+	}
+	if _, err := os.Stat(h.home.Config()); err == nil {
+		t.Error("it is a home already")
+	}
+	h.must(words...)
+	all, rest := received(t, whole.at), received(t, h.at)-came[2]
+	t.Logf("%d bytes are all, %d came before the second kill, %d after that", all, came[2], rest)
+	if rest > all*2/3 {
+		t.Errorf("it began anew: %d bytes are all, and %d came after %d", all, rest, came[2])
+	}
+	h.start()
+	h.until("it has what the other host has", func() bool {
+		return h.linkUp() && h.status().Record.Trouble == nil && h.status().Record.Unpushed == 0 && h.status().Record.Tip == white.status().Record.Tip
+	})
+	if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
+		t.Errorf("verify: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(h.home.Dir, "record.git.new")); err == nil {
+		t.Error("what was begun is left")
+	}
+	if made, err := control.Invitations.Ask(t.Context(), white.client, control.InvitationsRequest{}); err != nil || len(made.Lines) != 1 || made.Lines[0].Used != 2 {
+		t.Errorf("the line: %+v, %v", made, err)
+	}
+}
+
+// growShared adds commits to main of a repository, so that a first copy comes in pieces.
+func growShared(t *testing.T, repo string, commits int) {
+	t.Helper()
+	var in strings.Builder
+	tip := strings.TrimSpace(gitOut(t, repo, "rev-parse", "main"))
+	for i := range commits {
+		fmt.Fprintf(&in, "commit refs/heads/main\ncommitter x <x@example.org> %d +0000\ndata 1\nm\n", 1780000000+i)
+		if i == 0 {
+			fmt.Fprintf(&in, "from %s\n", tip)
+		}
+		text := rand.Text() + rand.Text() + rand.Text() + rand.Text()
+		fmt.Fprintf(&in, "M 100644 inline README.md\ndata %d\n%s\n", len(text), text)
+	}
+	cmd := exec.Command("git", "-C", repo, "fast-import", "--quiet")
+	cmd.Stdin = strings.NewReader(in.String())
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git fast-import: %v: %s", err, out)
+	}
+}
+
+// received is how many bytes have come to a machine.
+func received(t *testing.T, at *netrig.Host) int {
+	t.Helper()
+	out, err := at.Command(t.Context(), "cat", "/sys/class/net/eth0/statistics/rx_bytes").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
