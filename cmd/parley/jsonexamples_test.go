@@ -262,7 +262,7 @@ func exampleExchange() talk.Exchange {
 	question, answer := exampleMessage(), exampleMessage()
 	answer.Path, answer.From, answer.To, answer.Act = examplePath("c0ffee00"), "mawjs", []string{"nat"}, protocol.ActReply
 	answer.Re, answer.Host, answer.Request, answer.Body = question.Path.String(), "white", "", "I do."
-	answer.Because = answer.Re
+	answer.Because, answer.Hops = answer.Re, 1
 	answer.Addressees, answer.Stage = []control.Addressee{{Name: "nat", Stage: protocol.StageNone}}, protocol.StageStored
 	return talk.Exchange{Question: question, Answer: &answer}
 }

@@ -31,9 +31,9 @@ func NewCommand(p *cli.Program) *cobra.Command {
 starts this command itself; its configuration says so.
 
 The tools are those commands that an agent needs: whoami, who, hey, reply,
-inbox, read, log, search, memory, work_with, party, trace and why. They act as the
-agent for which the node takes the caller. A program that the node takes for no
-agent may only look. Nothing here decides for a human.
+inbox, read, log, search, memory, work_with, party, trace and why. They act as
+the agent for which the node takes the caller. A program that the node takes for
+no agent may only look. Nothing here decides for a human.
 
 Where no node runs, the tools say so and work when one does.`,
 		Example: `  claude mcp add parley -- parley mcp

@@ -27,10 +27,10 @@ func newUninstallCommand(p *cli.Program) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Take parley off this machine, step by step",
 		Long: `Take parley off this machine. It shows all that parley has written outside its
-home, and what waits here. Then it asks up to three times: whether to take that out of
-the programs; whether this host leaves the fleet, for ever; and what becomes of
-the home, which is kept as an archive unless you say otherwise. At the end it
-names the command that removes the program.
+home, and what waits here. Then it asks up to three times: whether to take that
+out of the programs; whether this host leaves the fleet, for ever; and what
+becomes of the home, which is kept as an archive unless you say otherwise. At
+the end it names the command that removes the program.
 
 A person decides it, at a terminal. An agent is refused.`,
 		Example: `  parley uninstall`,
