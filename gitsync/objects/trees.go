@@ -100,14 +100,16 @@ const (
 	entryOverhead  = 48 // bytes of one decoded Entry besides its name
 )
 
-// treeCache keeps the decoded trees that were used last, up to a limit of bytes. It keeps only
-// trees that encodeTree turns back into the same bytes.
+// treeCache keeps the decoded trees that were used last, up to a limit of bytes. Each commit makes
+// new trees of the same folders, and the older ones are soon of no use: while no folder is large, a
+// quarter of the limit is enough. It keeps only trees that encodeTree turns back into the same bytes.
 type treeCache struct {
-	mu    sync.Mutex // guards all fields
-	limit int
-	size  int
-	byKey map[Hash]*list.Element
-	order *list.List // of *cachedTree, the one used last in front
+	mu      sync.Mutex // guards all fields
+	limit   int
+	largest int // the size of the largest tree so far
+	size    int
+	byKey   map[Hash]*list.Element
+	order   *list.List // of *cachedTree, the one used last in front
 }
 
 type cachedTree struct {
@@ -146,7 +148,9 @@ func (c *treeCache) put(h Hash, entries []Entry) {
 	}
 	c.byKey[h] = c.order.PushFront(&cachedTree{hash: h, entries: entries, size: size})
 	c.size += size
-	for c.size > c.limit {
+	c.largest = max(c.largest, size)
+	const generations = 4 // of the largest folder
+	for most := min(c.limit, max(c.limit/4, generations*c.largest)); c.size > most; {
 		oldest := c.order.Back()
 		tree := c.order.Remove(oldest).(*cachedTree)
 		delete(c.byKey, tree.hash)
