@@ -2,6 +2,7 @@ package console
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
@@ -61,12 +62,16 @@ func showMessage(a *asking) (any, string, error) {
 	}
 	page.Causes = why.Causes
 	page.Steps, page.More = a.c.steps(why.Steps)
-	human, err := a.human()
+	self, err := ask(a, control.Whoami.Verb, control.None{})
 	if err != nil {
 		return nil, "", err
 	}
+	human := self.Human.String()
 	page.Waits = slices.ContainsFunc(m.Addressees, func(one control.Addressee) bool { return one.Name == human && one.Stage < protocol.StageRead })
 	page.Write = write{Re: path, Names: a.names()}
+	if m.From == human && m.Host == self.Host { // who wrote it goes on to those whom it was for
+		page.Write.Channel, page.Write.Re, page.Write.To = m.Channel.String(), "", strings.Join(m.To, ", ")
+	}
 	return page, "Message " + m.Path.Short(), nil
 }
 

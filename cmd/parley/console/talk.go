@@ -8,13 +8,14 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/each"
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
-	mostRows     = 100  // messages on one page of talk
+	mostRows     = 50   // messages on one page of talk
 	mostMail     = 30   // messages of the inbox
 	mostChannels = 60   // channels in the list
 	mostText     = 4000 // bytes of a text in a list
@@ -30,30 +31,32 @@ func messageEvents() []control.EventKind {
 // said is a message as a page shows it.
 type said struct {
 	control.Message
-	Label  string // name of its channel
+	Label  string // name of its channel, if people gave it one
 	Doubts []string
 	Text   string
 	Cut    bool // the text goes on
 	Stages string
 	Reach  []reached
-	Others int  // addressees that are not in Reach
-	Inside bool // the page is that of its channel
-	Brief  bool // a form, of which a list shows the first line
+	Others int    // addressees that are not in Reach
+	Inside bool   // the page is that of its channel
+	Form   bool   // lines that programs read; a list shows the gist
+	Gist   string // the message in one line
+	Does   string // what a message of its act does
 }
 
 // reached is how far a message has come with an addressee.
 type reached struct{ Name, Stage, Waits string }
 
 func (c *console) said(m control.Message) said {
-	s := said{Message: m, Doubts: talk.Doubts(m), Text: m.Body, Stages: talk.Stages(m)}
-	if m.ChannelName != "" || !slices.Equal(m.To, []string{protocol.All}) {
-		s.Label = talk.ChannelLabel(m)
+	s := said{Message: m, Label: visible.Line(m.ChannelName), Doubts: talk.Doubts(m), Text: m.Body, Stages: talk.Stages(m)}
+	if class := m.Act.Class(); class == protocol.ClassDeed || class == protocol.ClassNotice {
+		s.Form = m.Act != protocol.ActNote
 	}
-	switch m.Act.Class() {
-	case protocol.ClassDeed:
-		s.Brief = true
-	case protocol.ClassNotice:
-		s.Brief = m.Act != protocol.ActNote && m.Act != protocol.ActFailed
+	if act, known := protocol.FindAct(m.Act); known {
+		s.Does = act.Doc
+	}
+	if s.Gist = marked.Regexp().ReplaceAllString(talk.FirstLine(m.Body), "$2"); s.Form {
+		s.Gist = cmp.Or(gist(m.Body), s.Does, s.Gist)
 	}
 	for _, a := range m.Addressees {
 		r := reached{Name: a.Name, Stage: a.Stage.String()}
@@ -71,6 +74,33 @@ func (c *console) said(m control.Message) said {
 		}
 	}
 	return s
+}
+
+// marked are words that stand between signs of Markdown.
+var marked = pattern.New("(\\*\\*|`)([^*`\\n]+)(\\*\\*|`)")
+
+// gist is what the lines of a form are about: what its heading names, and its first line. It leaves
+// out what every list shows anyway. It is "" if there is no such word.
+func gist(body string) string {
+	head, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	var words []string
+	for _, field := range strings.Split(head, " | ")[1:] {
+		key, _, _ := strings.Cut(field, ":")
+		if !slices.Contains([]string{"from", "with", "collaboration", "timestamp", "of"}, key) {
+			words = append(words, strings.TrimPrefix(field, "topic: "))
+		}
+	}
+	for line := range strings.Lines(rest) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "- ")
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "REQUEST:") {
+			break
+		}
+		if line != "" && !strings.HasSuffix(line, ":") {
+			words = append(words, strings.TrimPrefix(line, "ITEM: "))
+			break
+		}
+	}
+	return visible.Line(strings.Join(words, " · "))
 }
 
 // inList is a message of a list: a text or a list of addressees that is long stands on its own page.
@@ -168,22 +198,15 @@ func showTalk(a *asking) (any, string, error) {
 		mail = mail[:mostMail]
 	}
 	page.Mail = each.Of(mail, a.c.inList)
+	page.Write.To = a.FormValue("to")
 	channels, err := ask(a, control.Channels.Verb, control.None{})
 	if err != nil {
 		return nil, "", err
 	}
 	slices.SortStableFunc(channels, func(a, b control.Channel) int { return b.Last.Compare(a.Last) })
 	page.Left = len(channels) - mostChannels
-	labels := map[protocol.ChannelID]string{}
-	for i, c := range channels {
-		if labels[c.ID] = channelLabel(c); i < mostChannels {
-			page.Channels = append(page.Channels, channelLine{c, labels[c.ID]})
-		}
-	}
-	for i, s := range page.Rows {
-		if s.Label != "" && !s.Direct {
-			page.Rows[i].Label = cmp.Or(labels[s.Channel], s.Label)
-		}
+	for _, c := range channels[:min(len(channels), mostChannels)] {
+		page.Channels = append(page.Channels, channelLine{c, channelLabel(c)})
 	}
 	return page, "Talk", nil
 }

@@ -52,9 +52,10 @@ func TestPagesOfTalkShowWhatOthersWroteAndObeyNoneOfIt(t *testing.T) {
 	b.hasTalk(t)
 	path := somePath(t).String()
 	for at, wants := range map[string][]string{
-		"/talk": {"unverified", "unattended", "2 hops", "heard by beta", "woken", "waits for its human", "mark as read"},
+		"/talk":                 {"unverified", "unattended", "heard by beta", "woken", "waits for its human", "mark as read"},
+		"/talk?to=mawjs%40beta": {`value="mawjs@beta"`},
 		"/talk/" + somePath(t).Channel().String(): {"About this channel", "part of", `value="all"`},
-		"/message/" + path:                        {"Why is there no answer?", "anyone who may push can have written it", "because of", "do on beta", path, "Mark as read"},
+		"/message/" + path:                        {"Why is there no answer?", "anyone who may push can have written it", "because of", "messages of agents in a row", "do on beta", path, "Mark as read"},
 		"/why/" + path:                            {"Steps on all hosts", "given up, its sender told"},
 		"/search?words=x&from=%22%3E%3Cb&since=7d&channel=" + somePath(t).Channel().String(): {"<mark>", "9 messages", "still being indexed", "parley memory show b2c3d4e5"},
 	} {
@@ -65,6 +66,23 @@ func TestPagesOfTalkShowWhatOthersWroteAndObeyNoneOfIt(t *testing.T) {
 				t.Errorf("%s lacks %q", at, want)
 			}
 		}
+	}
+}
+
+// It prevents: a list shows of a form only what each form has in its first line.
+func TestAListShowsWhatAFormIsAbout(t *testing.T) {
+	c := letIn(t).c
+	for body, want := range map[string]string{
+		"PARTY TASK | from: skills | topic: panes | timestamp: 2026-05-23T19:01:00Z\nITEM: [T1] Write the test\nREQUEST: take it": "panes · [T1] Write the test",
+		"SYNC-CHECK | from: skills | collaboration: a↔b | topic: panes\nCLAIMS:\n- [P1] Define \u202escope":                       `panes · [P1] Define \u202escope`,
+		"FRAME GATE | from: chair | timestamp: 2026-05-23T19:01:00Z\n\n```json\n{}\n```":                                          "Puts something that one of a party is to do on its list.",
+	} {
+		if got := c.said(control.Message{Act: protocol.ActTask, Body: body}); !got.Form || got.Gist != want {
+			t.Errorf("%q is %q, want %q", body, got.Gist, want)
+		}
+	}
+	if got := c.said(control.Message{Act: protocol.ActReply, Body: "It is **cold**, see `go test`\nand more"}).Gist; got != "It is cold, see go test …" {
+		t.Errorf("an answer is %q", got)
 	}
 }
 

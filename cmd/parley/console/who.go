@@ -22,7 +22,7 @@ type someone struct {
 	Jobs     []job
 	Dead     []failure
 	Gates    []control.Gate
-	Said     []control.MessageHit
+	Said     []said
 	Write    string // the page where they are written to; "" if the human here cannot
 }
 
@@ -113,7 +113,7 @@ func (s *someone) talked(a *asking, name string) error {
 	found, err := ask(a, control.Search, control.SearchRequest{From: name, Limit: saidLast})
 	for _, hit := range found.Hits {
 		if slices.ContainsFunc(s.Hosts, func(p person) bool { return hit.Host == "" || hit.Host == p.Host }) {
-			s.Said = append(s.Said, hit)
+			s.Said = append(s.Said, a.c.inList(hit.Message))
 		}
 	}
 	return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/frame/report"
-	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -34,7 +33,6 @@ func (c *console) words() template.FuncMap {
 		"message": func(p any) string { return "/message/" + escaped(fmt.Sprint(p)) },
 		"path":    func(p any) string { return escaped(fmt.Sprint(p)) },
 		"ending":  ending,
-		"first":   talk.FirstLine,
 		"watch":   func(c control.Channel) string { return "parley attach " + cli.ShellWord(cmp.Or(c.Name, c.ID.String())) },
 		"channel": func(id any) string { return "/talk/" + escaped(fmt.Sprint(id)) },
 		"seg":     func(word any) string { return url.PathEscape(fmt.Sprint(word)) },

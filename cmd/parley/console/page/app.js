@@ -42,7 +42,7 @@
   const same = (is, next) => {
     if (is.hasAttribute("data-keep") || is.nodeName === "OUTPUT" || is.isEqualNode(next)) return; // an output says what was done
     for (const { name } of [...is.attributes]) if (!next.hasAttribute(name) && name !== "open") is.removeAttribute(name);
-    for (const { name, value } of next.attributes) if (is.getAttribute(name) !== value) is.setAttribute(name, value);
+    for (const { name, value } of next.attributes) if (name !== "open" && is.getAttribute(name) !== value) is.setAttribute(name, value);
     const byId = new Map();
     for (const child of is.children) if (child.id) byId.set(child.id, child);
     if (is.hasAttribute("data-merge")) { merge(is, next, byId); return; }
@@ -279,8 +279,10 @@
       window.scrollBy(0, last.getBoundingClientRect().top - was);
     } finally { turning = false; }
   };
-  const ends = document.querySelector("[data-end]"); // where a list stands below something else, that is seen first
-  if (ends && !location.hash && ends.getBoundingClientRect().top < window.innerHeight) window.scrollTo(0, document.body.scrollHeight);
+  const narrow = matchMedia("(max-width: 70rem)").matches;
+  if (narrow) document.getElementById("channels")?.removeAttribute("open"); // talk stands below it
+  const ends = document.querySelector("[data-end]"); // where a list stands below mail, that is seen first
+  if (ends && !location.hash && !(narrow && document.querySelector(".mail")) && ends.getBoundingClientRect().top < window.innerHeight) window.scrollTo(0, document.body.scrollHeight);
 
   // Keys.
   let went = false;
