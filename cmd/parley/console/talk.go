@@ -49,14 +49,12 @@ type reached struct{ Name, Stage, Waits string }
 
 func (c *console) said(m control.Message) said {
 	s := said{Message: m, Label: visible.Line(m.ChannelName), Doubts: talk.Doubts(m), Text: m.Body, Stages: talk.Stages(m)}
-	if class := m.Act.Class(); class == protocol.ClassDeed || class == protocol.ClassNotice {
-		s.Form = m.Act != protocol.ActNote
+	s.Form = talk.IsForm(m)
+	if s.Gist = talk.Gist(m); !s.Form {
+		s.Gist = marked.Regexp().ReplaceAllString(s.Gist, "$2")
 	}
 	if act, known := protocol.FindAct(m.Act); known {
 		s.Does = act.Doc
-	}
-	if s.Gist = marked.Regexp().ReplaceAllString(talk.FirstLine(m.Body), "$2"); s.Form {
-		s.Gist = cmp.Or(gist(m.Body), s.Does, s.Gist)
 	}
 	for _, a := range m.Addressees {
 		r := reached{Name: a.Name, Stage: a.Stage.String()}
@@ -78,30 +76,6 @@ func (c *console) said(m control.Message) said {
 
 // marked are words that stand between signs of Markdown.
 var marked = pattern.New("(\\*\\*|`)([^*`\\n]+)(\\*\\*|`)")
-
-// gist is what the lines of a form are about: what its heading names, and its first line. It leaves
-// out what every list shows anyway. It is "" if there is no such word.
-func gist(body string) string {
-	head, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	var words []string
-	for _, field := range strings.Split(head, " | ")[1:] {
-		key, _, _ := strings.Cut(field, ":")
-		if !slices.Contains([]string{"from", "with", "collaboration", "timestamp", "of"}, key) {
-			words = append(words, strings.TrimPrefix(field, "topic: "))
-		}
-	}
-	for line := range strings.Lines(rest) {
-		line = strings.TrimPrefix(strings.TrimSpace(line), "- ")
-		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "REQUEST:") {
-			break
-		}
-		if line != "" && !strings.HasSuffix(line, ":") {
-			words = append(words, strings.TrimPrefix(line, "ITEM: "))
-			break
-		}
-	}
-	return visible.Line(strings.Join(words, " · "))
-}
 
 // inList is a message of a list: a text or a list of addressees that is long stands on its own page.
 func (c *console) inList(m control.Message) said {

@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -19,7 +20,7 @@ func Summary(m control.Message) string {
 
 // inTree is Summary for a place that already shows that the message is an answer.
 func inTree(m control.Message) string {
-	text := FirstLine(m.Body)
+	text := Gist(m)
 	if r, err := protocol.Redact.Parse(m.Body); err == nil && m.Act == protocol.ActRedact {
 		what := r.File
 		if path, err := protocol.ParsePath(what); err == nil {
@@ -61,6 +62,43 @@ func unusualAct(m control.Message) string {
 		return ""
 	}
 	return term.Line(string(m.Act))
+}
+
+// IsForm reports whether a message has the lines of a form, which programs read.
+func IsForm(m control.Message) bool {
+	head, _, _ := strings.Cut(strings.TrimSpace(m.Body), "\n")
+	class := m.Act.Class()
+	return strings.Contains(head, " | ") && m.Act != protocol.ActNote && (class == protocol.ClassDeed || class == protocol.ClassNotice)
+}
+
+// Gist is the text of a message in one line: its first line, or what the lines of a form are about.
+// That is what the form's heading names, and the next line, without what every list shows anyway.
+func Gist(m control.Message) string {
+	if !IsForm(m) {
+		return FirstLine(m.Body)
+	}
+	head, rest, _ := strings.Cut(strings.TrimSpace(m.Body), "\n")
+	var words []string
+	for _, field := range strings.Split(head, " | ")[1:] {
+		key, _, _ := strings.Cut(field, ":")
+		if !slices.Contains([]string{"from", "with", "collaboration", "timestamp", "of"}, key) {
+			words = append(words, strings.TrimPrefix(field, "topic: "))
+		}
+	}
+	for line := range strings.Lines(rest) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "- ")
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "REQUEST:") {
+			break
+		}
+		if line != "" && !strings.HasSuffix(line, ":") {
+			words = append(words, strings.TrimPrefix(line, "ITEM: "))
+			break
+		}
+	}
+	if act, known := protocol.FindAct(m.Act); known && len(words) == 0 {
+		return act.Doc
+	}
+	return term.Line(strings.Join(words, " · "))
 }
 
 // FirstLine is the first line of a body that has text in it, with a mark if more follows.

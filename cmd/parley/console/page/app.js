@@ -204,7 +204,7 @@
         await load();
         if (!form.isConnected) document.getElementById("told").textContent = is.said; // what it was about is gone
       } else tellOut(is.error + (is.hint ? ". What to try: " + is.hint : ""), true);
-    } catch { tellOut("not sent: the console cannot be reached", true); }
+    } catch { tellOut("not sent: the console has ended. What to try: parley console", true); }
     if (button) button.disabled = false;
   });
 
