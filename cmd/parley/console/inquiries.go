@@ -94,7 +94,7 @@ func answerInquiry(a *asking) (done, error) {
 	}
 	words := []string{"frame", "answer", f.ID}
 	for _, q := range form.Questions {
-		chosen := a.Form["choose."+q.ID]
+		chosen := slices.DeleteFunc(a.Form["choose."+q.ID], func(key string) bool { return key == "" })
 		switch {
 		case q.Settled != "":
 		case len(chosen) == 0 && q.Multi:
