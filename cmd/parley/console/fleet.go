@@ -45,50 +45,47 @@ type seat struct {
 	At, Hears string
 }
 
-func showFleet(a *asking) (any, string, error) {
-	s, err := control.ShowStatus.Ask(a.Context(), a.c.node)
-	if err != nil {
-		return nil, "", err
-	}
-	people, err := ask(a, control.List, control.HostsRequest{})
-	if err != nil {
-		return nil, "", err
-	}
-	dead, err := ask(a, control.DeadLetters, control.DeadLettersRequest{})
-	if err != nil {
-		return nil, "", err
-	}
-	f := fleet{Status: s, Found: standing.Of(s), Dead: len(dead), Nothing: true}
-	if f.Seats, err = a.seats(""); err != nil {
-		return nil, "", err
-	}
+func showFleet(a *asking) (any, string) {
+	s := need(a, control.ShowStatus.Verb, control.None{})
+	people := need(a, control.List, control.HostsRequest{})
+	dead := need(a, control.DeadLetters, control.DeadLettersRequest{})
+	f := fleet{Status: s, Found: standing.Of(s), Dead: len(dead), Seats: a.seats("")}
 	f.Worst = causes.Worst(f.Found)
 	slices.SortStableFunc(f.Found, func(x, y causes.Found) int { return cmp.Compare(urgency(x.Level), urgency(y.Level)) })
 	for _, h := range s.Hosts {
-		host := fleetHost{HostStatus: h, How: standing.Host(h.State)}
-		for _, link := range s.Bus.Peers {
-			if link.Host == h.Alias {
-				host.Links = append(host.Links, standing.LinkLine(link))
-			}
-		}
-		for _, one := range people {
-			if one.Host == h.Alias {
-				host.Who = append(host.Who, a.person(one))
-			}
-			f.Nothing = f.Nothing && one.Kind != "agent"
-		}
+		f.Hosts = append(f.Hosts, fleetHost{h, standing.Host(h.State), linksTo(h.Alias, s), a.peopleOf(h.Alias, people)})
 		if h.Live {
 			f.Live++
 		}
-		f.Hosts = append(f.Hosts, host)
 	}
+	f.Nothing = !slices.ContainsFunc(people, func(one control.Participant) bool { return one.Kind == "agent" })
 	f.Alone = len(f.Hosts) < 2
-	return f, "Fleet", nil
+	return f, "Fleet"
 }
 
 // urgency is small for what is to be looked at first.
 func urgency(l causes.Level) int {
 	return slices.Index([]causes.Level{causes.Red, causes.Yellow, causes.Green}, l)
+}
+
+// linksTo are the links to a host.
+func linksTo(host protocol.Name, s control.Status) (all []standing.Line) {
+	for _, link := range s.Bus.Peers {
+		if link.Host == host {
+			all = append(all, standing.LinkLine(link))
+		}
+	}
+	return all
+}
+
+// peopleOf are those who are served by a host.
+func (a *asking) peopleOf(host protocol.Name, people []control.Participant) (all []person) {
+	for _, one := range people {
+		if one.Host == host {
+			all = append(all, a.person(one))
+		}
+	}
+	return all
 }
 
 func (a *asking) person(one control.Participant) person {
@@ -114,12 +111,11 @@ func (a *asking) person(one control.Participant) person {
 }
 
 // seats are the sessions of this host, or those of one agent.
-func (a *asking) seats(of protocol.Name) (all []seat, err error) {
-	sessions, err := control.Sessions.Ask(a.Context(), a.c.node)
-	for _, s := range sessions {
+func (a *asking) seats(of protocol.Name) (all []seat) {
+	for _, s := range need(a, control.Sessions.Verb, control.None{}) {
 		if of == "" || s.Agent == of {
 			all = append(all, seat{s, standing.Session(a.c.view(), s), standing.Hears(a.c.view(), s)})
 		}
 	}
-	return all, err
+	return all
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -35,31 +36,18 @@ type gate struct {
 	Decider       string
 }
 
-func showGates(a *asking) (any, string, error) {
-	list, err := ask(a, control.Gates, control.GatesRequest{})
-	if err != nil {
-		return nil, "", err
-	}
-	all, err := ask(a, control.Gates, control.GatesRequest{All: true})
-	if err != nil {
-		return nil, "", err
-	}
-	p := gates{Human: list.Human, HasKey: list.HasKey, Terminal: a.c.desk.terminal}
-	for _, g := range list.Gates {
-		p.Waiting = append(p.Waiting, shown(g))
-	}
+func showGates(a *asking) (any, string) {
+	list := need(a, control.Gates, control.GatesRequest{})
+	all := need(a, control.Gates, control.GatesRequest{All: true})
+	p := gates{Human: list.Human, HasKey: list.HasKey, Terminal: a.c.desk.terminal, Waiting: each.Of(list.Gates, shown)}
 	for _, g := range slices.Backward(all.Gates) {
 		if g.DecidedBy != "" && len(p.Decided) < mostDecided && !slices.ContainsFunc(list.Gates, func(w control.Gate) bool { return w.Path == g.Path }) {
 			p.Decided = append(p.Decided, shown(g))
 		}
 	}
 	frames, _ := ask(a, control.Frames, control.FramesRequest{}) // who may not see them sees the gates
-	for _, f := range frames.Frames {
-		if f.Trouble != "" {
-			p.Stuck = append(p.Stuck, f)
-		}
-	}
-	return p, "Gates", nil
+	p.Stuck = each.Only(frames.Frames, func(f control.Frame) bool { return f.Trouble != "" })
+	return p, "Gates"
 }
 
 func shown(g control.Gate) gate {

@@ -15,37 +15,19 @@ type host struct {
 	Away       bool
 }
 
-func showHost(a *asking) (any, string, error) {
-	one, err := ask(a, control.ShowHost, control.HostRequest{Alias: a.PathValue("alias")})
-	if err != nil {
-		return nil, "", err
-	}
-	h := host{Host: one, How: standing.Host(one.State), Clock: standing.ClockDifference(one.Clock.Duration(), "")}
-	h.Away = one.State != control.HostHere && one.State != control.HostLive
-	s, err := control.ShowStatus.Ask(a.Context(), a.c.node)
-	if err != nil {
-		return nil, "", err
-	}
-	for _, link := range s.Bus.Peers {
-		if link.Host == one.Alias {
-			h.Links = append(h.Links, standing.LinkLine(link))
-		}
-	}
-	people, err := ask(a, control.List, control.HostsRequest{All: true})
-	for _, who := range people {
-		if who.Host == one.Alias {
-			h.Who = append(h.Who, a.person(who))
-		}
-	}
-	return h, one.Alias.String(), err
+func showHost(a *asking) (any, string) {
+	one := need(a, control.ShowHost, control.HostRequest{Alias: a.PathValue("alias")})
+	return host{
+		Host: one, How: standing.Host(one.State), Clock: standing.ClockDifference(one.Clock.Duration(), ""),
+		Links: linksTo(one.Alias, need(a, control.ShowStatus.Verb, control.None{})),
+		Who:   a.peopleOf(one.Alias, need(a, control.List, control.HostsRequest{All: true})),
+		Away:  one.State != control.HostHere && one.State != control.HostLive,
+	}, one.Alias.String()
 }
 
 // ping asks a host one question.
 func ping(a *asking) (done, error) {
-	p, err := control.PingHost.Ask(a.Context(), a.c.node, control.PingRequest{Alias: a.FormValue("alias")})
-	if err != nil {
-		return done{}, err
-	}
+	p := need(a, control.PingHost, control.PingRequest{Alias: a.FormValue("alias")})
 	said := p.Alias.String() + " answered in " + standing.RoundTrip(p.RTT.Duration()) + ", version " + visible.Line(p.Version)
-	return done{Said: said + standing.ClockDifference(p.Clock.Duration(), "; ")}, nil
+	return done{Said: said + standing.ClockDifference(p.Clock.Duration(), "; ")}, a.err
 }

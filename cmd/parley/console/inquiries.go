@@ -9,26 +9,17 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/frame"
 	"github.com/parleyfleet/parley/cmd/parley/frame/report"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
 // inquiries is the page of all inquiries, the newest first.
 type inquiries struct{ Open, Over []control.Frame }
 
-func showInquiries(a *asking) (any, string, error) {
-	list, err := ask(a, control.Frames, control.FramesRequest{All: true})
-	if err != nil {
-		return nil, "", err
-	}
-	var p inquiries
-	for _, f := range list.Frames {
-		if f.Over {
-			p.Over = append(p.Over, f)
-		} else {
-			p.Open = append(p.Open, f)
-		}
-	}
-	return p, "Inquiries", nil
+func showInquiries(a *asking) (any, string) {
+	all := need(a, control.Frames, control.FramesRequest{All: true}).Frames
+	over := func(f control.Frame) bool { return f.Over }
+	return inquiries{Open: each.Except(all, over), Over: each.Only(all, over)}, "Inquiries"
 }
 
 // inquiry is one inquiry as its document grows.
@@ -47,15 +38,9 @@ type member struct {
 	Took time.Duration
 }
 
-func showInquiry(a *asking) (any, string, error) {
-	f, err := ask(a, control.ShowFrame, control.ShowFrameRequest{ID: a.PathValue("id")})
-	if err != nil {
-		return nil, "", err
-	}
-	doc, err := ask(a, control.DescribeFrame, control.ShowFrameRequest{ID: f.Channel.String()})
-	if err != nil {
-		return nil, "", err
-	}
+func showInquiry(a *asking) (any, string) {
+	f := need(a, control.ShowFrame, control.ShowFrameRequest{ID: a.PathValue("id")})
+	doc := need(a, control.DescribeFrame, control.ShowFrameRequest{ID: f.Channel.String()})
 	p := inquiry{Frame: f, Terminal: a.c.desk.terminal, Document: template.HTML(report.Pieces(doc))} // it lets no markup of others through
 	for _, m := range f.Members {
 		one := member{FrameMember: m}
@@ -69,14 +54,12 @@ func showInquiry(a *asking) (any, string, error) {
 		p.Members = append(p.Members, one)
 	}
 	if f.Gate != nil {
-		form, err := frame.FormOf(f)
-		if err != nil {
-			return nil, "", err
-		}
+		var form frame.Form
+		form, a.err = frame.FormOf(f)
 		p.Form, p.Seen = &form, sum(f.Gate)
 		p.Facts, p.Doubts = f.Gate.Asker.Lines()
 	}
-	return p, f.Question, nil
+	return p, f.Question
 }
 
 // answerInquiry brings what was chosen at the gate of an inquiry to the terminal.

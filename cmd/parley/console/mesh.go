@@ -36,15 +36,12 @@ func scoreOf(of control.MeshEdgeData, score float64) protocol.Score {
 	return protocol.NewScore(score)
 }
 
-func showMesh(a *asking) (any, string, error) {
+func showMesh(a *asking) (any, string) {
 	var m control.Mesh
-	err := control.ShowMesh.Ask(a.Context(), a.c.node, control.MeshRequest{}, func(is control.Mesh) error {
+	a.err = control.ShowMesh.Ask(a.Context(), a.c.node, control.MeshRequest{}, func(is control.Mesh) error {
 		m = is
 		return nil
 	})
-	if err != nil {
-		return nil, "", err
-	}
 	nodes := map[string]control.MeshNode{}
 	for _, n := range m.Nodes {
 		nodes[n.ID] = n
@@ -61,7 +58,7 @@ func showMesh(a *asking) (any, string, error) {
 			Party: func(e control.MeshEdge) string { return "/party/" + escaped(e.Data.Channel.String()) },
 		}))
 	}
-	return p, "Mesh", nil
+	return p, "Mesh"
 }
 
 // nodeOf is a node of a line; if the mesh does not have it, all that is known is what it is called.

@@ -43,36 +43,23 @@ type step struct {
 	Text string
 }
 
-func showMessage(a *asking) (any, string, error) {
-	m, err := ask(a, control.Show, control.ShowRequest{Path: a.PathValue("path")})
-	if err != nil {
-		return nil, "", err
-	}
+func showMessage(a *asking) (any, string) {
+	m := need(a, control.Show, control.ShowRequest{Path: a.PathValue("path")})
 	page := messagePage{said: a.c.said(m), Signed: talk.Signed(a.c.view(), m.Signature)}
 	path := m.Path.String()
-	tree, err := ask(a, control.Thread, control.ThreadRequest{Path: path})
-	if err != nil {
-		return nil, "", err
-	}
-	page.conversation(a.c, tree)
+	page.conversation(a.c, need(a, control.Thread, control.ThreadRequest{Path: path}))
 	page.Waiting = m.Type == protocol.TypeText && m.Act.Wakes() && m.Act != protocol.ActReply && m.Stage < protocol.StageAnswered
-	why, err := ask(a, control.Why, control.WhyRequest{Of: path, Here: true})
-	if err != nil {
-		return nil, "", err
-	}
+	why := need(a, control.Why, control.WhyRequest{Of: path, Here: true})
 	page.Causes = why.Causes
 	page.Steps, page.More = a.c.steps(why.Steps)
-	self, err := ask(a, control.Whoami.Verb, control.None{})
-	if err != nil {
-		return nil, "", err
-	}
+	self := need(a, control.Whoami.Verb, control.None{})
 	human := self.Human.String()
 	page.Waits = slices.ContainsFunc(m.Addressees, func(one control.Addressee) bool { return one.Name == human && one.Stage < protocol.StageRead })
 	page.Write = write{Re: path, Names: a.names()}
 	if m.From == human && m.Host == self.Host { // who wrote it goes on to those whom it was for
 		page.Write.Channel, page.Write.Re, page.Write.To = m.Channel.String(), "", strings.Join(m.To, ", ")
 	}
-	return page, "Message " + m.Path.Short(), nil
+	return page, "Message " + m.Path.Short()
 }
 
 // conversation is that part of a conversation which stands around the message.
@@ -100,12 +87,8 @@ type whyPage struct {
 	More  int
 }
 
-func showWhy(a *asking) (any, string, error) {
-	why, err := ask(a, control.Why, control.WhyRequest{Of: a.PathValue("path")})
-	if err != nil {
-		return nil, "", err
-	}
-	page := whyPage{Reason: why}
-	page.Steps, page.More = a.c.steps(why.Steps)
-	return page, "Why", nil
+func showWhy(a *asking) (any, string) {
+	page := whyPage{Reason: need(a, control.Why, control.WhyRequest{Of: a.PathValue("path")})}
+	page.Steps, page.More = a.c.steps(page.Reason.Steps)
+	return page, "Why"
 }

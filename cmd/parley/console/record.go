@@ -1,9 +1,8 @@
 package console
 
 import (
-	"slices"
-
 	"github.com/parleyfleet/parley/cmd/parley/standing"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -28,28 +27,19 @@ type flag struct {
 	Means string
 }
 
-func showRecord(a *asking) (any, string, error) {
-	s, err := control.ShowStatus.Ask(a.Context(), a.c.node)
-	if err != nil {
-		return nil, "", err
-	}
+func showRecord(a *asking) (any, string) {
+	s := need(a, control.ShowStatus.Verb, control.None{})
 	v := a.c.view()
 	r := record{Status: s, Parts: []part{
 		{"git", "In git", standing.Record(v, s.Record), "parley fleet sync"},
 		{"bus", "On the bus", standing.Links(s), "parley status --fleet"},
 		{"node", "The node", standing.Node(v, s), "parley doctor"},
 	}}
+	broken := func(l standing.Line) bool { return l.Level == causes.Red }
 	for i, p := range r.Parts {
-		broken := func(l standing.Line) bool { return l.Level == causes.Red }
-		for _, l := range p.Lines {
-			if broken(l) {
-				r.Broken = append(r.Broken, l)
-			}
-		}
-		r.Parts[i].Lines = slices.DeleteFunc(p.Lines, broken)
+		r.Broken = append(r.Broken, each.Only(p.Lines, broken)...)
+		r.Parts[i].Lines = each.Except(p.Lines, broken)
 	}
-	for _, f := range s.Flags {
-		r.Flags = append(r.Flags, flag{f, standing.Flag(f)})
-	}
-	return r, "Record", nil
+	r.Flags = each.Of(s.Flags, func(f control.Flag) flag { return flag{f, standing.Flag(f)} })
+	return r, "Record"
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -32,13 +33,9 @@ type memory struct {
 	ID string
 }
 
-func showSearch(a *asking) (any, string, error) {
+func showSearch(a *asking) (any, string) {
 	page := searchPage{Words: a.FormValue("words"), From: a.FormValue("from"), Channel: a.FormValue("channel"), Since: a.FormValue("since"), Names: a.names()[1:]}
-	channels, err := ask(a, control.Channels.Verb, control.None{})
-	if err != nil {
-		return nil, "", err
-	}
-	for _, c := range channels {
+	for _, c := range need(a, control.Channels.Verb, control.None{}) {
 		if c.Name != "" || c.ID.String() == page.Channel {
 			page.Channels = append(page.Channels, channelLine{c, channelLabel(c)})
 		}
@@ -47,7 +44,7 @@ func showSearch(a *asking) (any, string, error) {
 	if page.Asked {
 		page.Problem = page.seek(a)
 	}
-	return page, "Search", nil
+	return page, "Search"
 }
 
 // seek asks for what fits. What somebody has not typed to the end may be wrong.
@@ -64,12 +61,8 @@ func (p *searchPage) seek(a *asking) *control.Error {
 		return control.AsError(err)
 	}
 	p.SearchResult = found
-	for _, h := range found.Hits {
-		p.Hits = append(p.Hits, hit{a.c.inList(h.Message), h.Excerpt})
-	}
-	for _, m := range found.Memories {
-		p.Memories = append(p.Memories, memory{m, talk.MemoryID(m.File)})
-	}
+	p.Hits = each.Of(found.Hits, func(h control.MessageHit) hit { return hit{a.c.inList(h.Message), h.Excerpt} })
+	p.Memories = each.Of(found.Memories, func(m control.MemoryHit) memory { return memory{m, talk.MemoryID(m.File)} })
 	return nil
 }
 
@@ -77,11 +70,8 @@ func (p *searchPage) seek(a *asking) *control.Error {
 func (p searchPage) Command() string {
 	words := []string{"search"}
 	for _, w := range [][2]string{{"", p.Words}, {"--from", p.From}, {"--channel", p.Channel}, {"--since", p.Since}} {
-		if w[1] != "" && w[0] != "" {
-			words = append(words, w[0])
-		}
 		if w[1] != "" {
-			words = append(words, w[1])
+			words = append(words, each.Only(w[:], func(word string) bool { return word != "" })...)
 		}
 	}
 	return command(words)

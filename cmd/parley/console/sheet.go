@@ -17,16 +17,26 @@ type page struct {
 	at, menu, name string
 	live           []control.EventKind
 	// show asks the node for what stands on the page. `title` is what the page is called.
-	show func(a *asking) (body any, title string, err error)
+	show func(a *asking) (body any, title string)
 }
 
 // asking is a request of a browser that was let in.
 type asking struct {
 	*http.Request
-	c *console
+	c   *console
+	err error // why it cannot be answered
 }
 
-// ask asks the node for what a page shows.
+// need asks the node for what a page or a deed cannot do without. After an error nothing more is asked
+// by it: the answers are empty then, and whoever asked is told the error.
+func need[Q, A any](a *asking, verb control.Verb[Q, A], r Q) (answer A) {
+	if a.err == nil {
+		answer, a.err = ask(a, verb, r)
+	}
+	return answer
+}
+
+// ask asks the node for what can be left out.
 func ask[Q, A any](a *asking, verb control.Verb[Q, A], r Q) (A, error) {
 	return verb.Ask(a.Context(), a.c.node, r)
 }
@@ -85,9 +95,10 @@ func newSheets(c *console) (*sheets, error) {
 
 // show answers with a page, or with why it cannot be shown.
 func (s *sheets) show(w http.ResponseWriter, r *http.Request, p page) {
-	body, title, err := p.show(&asking{Request: r, c: s.c})
-	if err != nil {
-		s.failed(w, r, p.menu, err)
+	a := &asking{Request: r, c: s.c}
+	body, title := p.show(a)
+	if a.err != nil {
+		s.failed(w, r, p.menu, a.err)
 		return
 	}
 	live := make([]string, len(p.live))

@@ -108,7 +108,7 @@ type write struct {
 	Wide            bool     // it stands at the end of the window
 }
 
-func (a *asking) timeline(at, channel string) (timeline, error) {
+func (a *asking) timeline(at, channel string) timeline {
 	t := timeline{At: at, Before: a.FormValue("before")}
 	r := control.LogRequest{Channel: channel, Last: mostRows + 1, Before: t.Before}
 	err := control.Log.Ask(a.Context(), a.c.node, r, func(m control.Message) error {
@@ -117,12 +117,13 @@ func (a *asking) timeline(at, channel string) (timeline, error) {
 		t.Rows = append(t.Rows, s)
 		return nil
 	})
+	a.err = cmp.Or(a.err, err)
 	if len(t.Rows) > mostRows {
 		t.Rows = t.Rows[1:]
 		t.First = t.Rows[0].Path.String()
 	}
 	t.Write = write{Channel: channel, Names: a.names(), Wide: true}
-	return t, err
+	return t
 }
 
 // names are those who can be written to. If nobody knows, a name can still be typed.
@@ -136,9 +137,8 @@ func (a *asking) names() []string {
 }
 
 // human is the name of the person at whose terminal the console runs: in it the pages speak and read.
-func (a *asking) human() (string, error) {
-	self, err := ask(a, control.Whoami.Verb, control.None{})
-	return self.Human.String(), err
+func (a *asking) human() string {
+	return need(a, control.Whoami.Verb, control.None{}).Human.String()
 }
 
 // talkPage is the page of all that is said, with what waits for the human.
@@ -155,34 +155,18 @@ type channelLine struct {
 	Label string
 }
 
-func showTalk(a *asking) (any, string, error) {
-	human, err := a.human()
-	if err != nil {
-		return nil, "", err
-	}
-	var page talkPage
-	if page.timeline, err = a.timeline("/talk", ""); err != nil {
-		return nil, "", err
-	}
-	mail, err := ask(a, control.Inbox, control.InboxRequest{As: human, Limit: mostMail + 1})
-	if err != nil {
-		return nil, "", err
-	}
-	if page.More = len(mail) > mostMail; page.More {
-		mail = mail[:mostMail]
-	}
-	page.Mail = each.Of(mail, a.c.inList)
+func showTalk(a *asking) (any, string) {
+	mail := need(a, control.Inbox, control.InboxRequest{As: a.human(), Limit: mostMail + 1})
+	page := talkPage{timeline: a.timeline("/talk", ""), More: len(mail) > mostMail}
+	page.Mail = each.Of(mail[:min(len(mail), mostMail)], a.c.inList)
 	page.Write.To = a.FormValue("to")
-	channels, err := ask(a, control.Channels.Verb, control.None{})
-	if err != nil {
-		return nil, "", err
-	}
+	channels := need(a, control.Channels.Verb, control.None{})
 	slices.SortStableFunc(channels, func(a, b control.Channel) int { return b.Last.Compare(a.Last) })
 	page.Left = len(channels) - mostChannels
 	for _, c := range channels[:min(len(channels), mostChannels)] {
 		page.Channels = append(page.Channels, channelLine{c, channelLabel(c)})
 	}
-	return page, "Talk", nil
+	return page, "Talk"
 }
 
 // channelLabel is what people call a channel: its name, or who takes part.
@@ -201,15 +185,9 @@ type channelPage struct {
 	Children []channelLine
 }
 
-func showChannel(a *asking) (any, string, error) {
-	c, err := ask(a, control.ShowChannel, control.ChannelRequest{Channel: a.PathValue("channel")})
-	if err != nil {
-		return nil, "", err
-	}
-	page := channelPage{Channel: c, Label: channelLabel(c)}
-	if page.timeline, err = a.timeline("/talk/"+escaped(c.ID.String()), c.ID.String()); err != nil {
-		return nil, "", err
-	}
+func showChannel(a *asking) (any, string) {
+	c := need(a, control.ShowChannel, control.ChannelRequest{Channel: a.PathValue("channel")})
+	page := channelPage{Channel: c, Label: channelLabel(c), timeline: a.timeline("/talk/"+escaped(c.ID.String()), c.ID.String())}
 	line := func(id protocol.ChannelID) channelLine {
 		c, err := ask(a, control.ShowChannel, control.ChannelRequest{Channel: id.String()})
 		if err != nil {
@@ -222,12 +200,8 @@ func showChannel(a *asking) (any, string, error) {
 		page.Parent = &parent
 	}
 	page.Children = each.Of(c.Children, line)
-	human, err := a.human()
-	if err != nil {
-		return nil, "", err
-	}
-	page.Write.To = toWhom(c, human)
-	return page, page.Label, nil
+	page.Write.To = toWhom(c, a.human())
+	return page, page.Label
 }
 
 // toWhom is for whom a message in a channel is, unless its author names others: all of a channel with
@@ -236,18 +210,14 @@ func toWhom(c control.Channel, human string) string {
 	if c.Name != "" || len(c.Members) > 0 || slices.Contains(c.Participants, protocol.All) {
 		return protocol.All
 	}
-	others := slices.DeleteFunc(slices.Clone(c.Participants), func(name string) bool { return name == human })
+	others := each.Except(c.Participants, func(name string) bool { return name == human })
 	return strings.Join(others, ", ")
 }
 
 // say sends what was written on a page, as its human.
 func say(a *asking) (done, error) {
-	human, err := a.human()
-	if err != nil {
-		return done{}, err
-	}
 	r := control.SendRequest{
-		As: human, To: cli.SplitNames([]string{a.FormValue("to")}), Re: a.FormValue("re"), Channel: a.FormValue("channel"), Body: a.FormValue("text"),
+		As: a.human(), To: cli.SplitNames([]string{a.FormValue("to")}), Re: a.FormValue("re"), Channel: a.FormValue("channel"), Body: a.FormValue("text"),
 		Request: a.FormValue("request"), HeardWithin: talk.HeardWithin,
 	}
 	switch {
@@ -258,13 +228,13 @@ func say(a *asking) (done, error) {
 	case r.Re != "":
 		r.Act = protocol.ActReply
 	}
-	m, err := ask(a, control.Send, r)
-	if err != nil {
-		if e := control.AsError(err); e.Kind == control.KindSecret {
+	m := need(a, control.Send, r)
+	if a.err != nil {
+		e := control.AsError(a.err)
+		if e.Kind == control.KindSecret {
 			e.Hint = "leave it out, or send it at the terminal: --mask replaces it"
-			return done{}, e
 		}
-		return done{}, err
+		return done{}, e
 	}
 	words := []string{"Sent: " + talk.SentStages(m)}
 	for _, name := range m.Unserved {
@@ -276,16 +246,12 @@ func say(a *asking) (done, error) {
 
 // read leaves a receipt for a message, or for all that waits.
 func read(a *asking) (done, error) {
-	human, err := a.human()
-	if err != nil {
-		return done{}, err
-	}
 	if path := a.FormValue("path"); path != "" {
-		_, err := ask(a, control.Read, control.ReadRequest{As: human, Path: path})
-		return done{Said: "Marked as read."}, err
+		need(a, control.Read, control.ReadRequest{As: a.human(), Path: path})
+		return done{Said: "Marked as read."}, a.err
 	}
-	marked, err := ask(a, control.ReadAll, control.ReadAllRequest{As: human})
-	return done{Said: cli.Count(marked.Read, "message") + " marked as read."}, err
+	marked := need(a, control.ReadAll, control.ReadAllRequest{As: a.human()})
+	return done{Said: cli.Count(marked.Read, "message") + " marked as read."}, a.err
 }
 
 // view shows what a person reads on a page: times are those of a person's screen, wherever the

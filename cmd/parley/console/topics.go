@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -28,23 +29,11 @@ type topicRow struct {
 	Due    []due
 }
 
-func showTopics(a *asking) (any, string, error) {
-	list, err := ask(a, control.Topics, control.TopicsRequest{Fleet: true, Closed: true, Items: true})
-	if err != nil {
-		return nil, "", err
-	}
-	hosts, err := hostsOf(a)
-	if err != nil {
-		return nil, "", err
-	}
+func showTopics(a *asking) (any, string) {
+	list, hosts := need(a, control.Topics, control.TopicsRequest{Fleet: true, Closed: true, Items: true}), hostsOf(a)
 	p := topicsPage{Query: a.FormValue("q"), All: len(list.Topics)}
 	for _, t := range list.Topics {
-		row := topicRow{Topic: t, Hosts: hosts, Due: dueIn(t)}
-		for _, it := range t.Items {
-			if it.Agreed {
-				row.Agreed++
-			}
-		}
+		row := topicRow{Topic: t, Hosts: hosts, Due: dueIn(t), Agreed: each.Count(t.Items, func(it control.TopicItem) bool { return it.Agreed })}
 		switch {
 		case !fits(p.Query, t.Name, t.Me, t.With, t.Anchor):
 		case len(t.Closed) < 2:
@@ -53,19 +42,18 @@ func showTopics(a *asking) (any, string, error) {
 			p.Over = append(p.Over, row)
 		}
 	}
-	return p, "Topics", nil
+	return p, "Topics"
 }
 
 // hostsOf are hosts that serve the participants of the fleet, by their names.
-func hostsOf(a *asking) (map[string]string, error) {
-	people, err := ask(a, control.List, control.HostsRequest{})
+func hostsOf(a *asking) map[string]string {
 	hosts := map[string]string{}
-	for _, one := range people {
+	for _, one := range need(a, control.List, control.HostsRequest{}) {
 		if hosts[one.Name.String()] == "" || one.Here {
 			hosts[one.Name.String()] = one.Host.String()
 		}
 	}
-	return hosts, err
+	return hosts
 }
 
 // due is something that somebody has not said yet, or has put off.
@@ -146,7 +134,6 @@ type topicPage struct {
 // topicSide is how far one of the two is in sync, as the other one asked.
 type topicSide struct {
 	control.Topic
-	Hosts    map[string]string
 	HalfLife string
 	Resync   bool
 	History  *history
@@ -154,7 +141,7 @@ type topicSide struct {
 
 // Is are the items of one sort.
 func (p topicPage) Is(sort topic.Sort) []control.TopicItem {
-	return slices.DeleteFunc(slices.Clone(p.Items), func(it control.TopicItem) bool { return it.Sort != sort })
+	return each.Only(p.Items, func(it control.TopicItem) bool { return it.Sort == sort })
 }
 
 // Phase is where somebody stands.
@@ -167,19 +154,12 @@ func (p topicPage) Latest() []control.TopicCheck {
 	return checks
 }
 
-func showTopic(a *asking) (any, string, error) {
+func showTopic(a *asking) (any, string) {
 	me, with, name := a.PathValue("me"), a.PathValue("with"), a.PathValue("topic")
-	hosts, err := hostsOf(a)
-	if err != nil {
-		return nil, "", err
-	}
-	p := topicPage{Hosts: hosts}
+	p := topicPage{Hosts: hostsOf(a)}
 	for i, pair := range [2][2]string{{me, with}, {with, me}} {
-		t, err := ask(a, control.ShowTopic, control.TopicRequest{Viewing: control.Viewing{For: pair[0]}, With: pair[1], Topic: name})
-		if err != nil {
-			return nil, "", err
-		}
-		p.Sides[i] = topicSide{Topic: t, Hosts: hosts, Resync: t.Decayed.Below(topic.Resync), History: historyOf(t, a.c.now())}
+		t := need(a, control.ShowTopic, control.TopicRequest{Viewing: control.Viewing{For: pair[0]}, With: pair[1], Topic: name})
+		p.Sides[i] = topicSide{Topic: t, Resync: t.Decayed.Below(topic.Resync), History: historyOf(t, a.c.now())}
 		if hours := t.HalfLife(); hours > 0 {
 			p.Sides[i].HalfLife = fmt.Sprintf("%.1f h", hours)
 		}
@@ -187,7 +167,7 @@ func showTopic(a *asking) (any, string, error) {
 	p.Topic = p.Sides[0].Topic
 	p.Due = dueIn(p.Topic)
 	p.Command = command([]string{"work-with", p.With, p.Slug.String(), "--via", p.Me})
-	return p, p.Name, nil
+	return p, p.Name
 }
 
 // history draws the scores that were given on a topic, and what the last one was worth from then on.

@@ -29,25 +29,21 @@ type someone struct {
 // saidLast is how many messages of somebody stand on their page.
 const saidLast = 8
 
-func showWho(a *asking) (any, string, error) {
+func showWho(a *asking) (any, string) {
 	name, at, _ := strings.Cut(a.PathValue("name"), "@")
-	people, err := ask(a, control.List, control.HostsRequest{All: true})
-	if err != nil {
-		return nil, "", err
-	}
 	s := someone{Name: name}
 	if at != "" {
 		s.Name += "@" + at
 	}
-	for _, one := range people {
+	for _, one := range need(a, control.List, control.HostsRequest{All: true}) {
 		if one.Name.String() == name && (at == "" || one.Host.String() == at) {
 			s.Hosts = append(s.Hosts, a.person(one))
 			s.Agent = s.Agent || one.Kind == "agent"
 			s.Here = s.Here || one.Here
 		}
 	}
-	if len(s.Hosts) == 0 {
-		return nil, "", control.Errorf(control.KindNotFound, "parley who", "nobody in the fleet is called %s", visible.Line(s.Name))
+	if a.err == nil && len(s.Hosts) == 0 { // nothing more is asked then
+		a.err = control.Errorf(control.KindNotFound, "parley who", "nobody in the fleet is called %s", visible.Line(s.Name))
 	}
 	if talk, err := ask(a, control.FindTalk, control.TalkRequest{To: s.Name}); err == nil {
 		s.Write = "/talk?to=" + url.QueryEscape(s.Name)
@@ -55,66 +51,50 @@ func showWho(a *asking) (any, string, error) {
 			s.Write = "/talk/" + talk.Channel.String()
 		}
 	}
-	for _, fill := range []func(*asking, string) error{s.served, s.human, s.talked} {
-		if err := fill(a, name); err != nil {
-			return nil, "", err
-		}
-	}
-	return s, s.Name, nil
+	s.served(a, name)
+	s.human(a, name)
+	s.talked(a, name)
+	return s, s.Name
 }
 
 // served adds what this host knows of an agent that it serves, and what it was trusted with.
-func (s *someone) served(a *asking, name string) (err error) {
+func (s *someone) served(a *asking, name string) {
 	if !s.Agent {
-		return nil
+		return
 	}
 	if profile, err := ask(a, control.ActorProfile, control.ProfileRequest{Name: name}); err == nil { // most have none
 		s.Profile = &profile
 	}
-	if s.Dead, err = a.failures(control.DeadLettersRequest{Agent: name}); err != nil || !s.Here {
-		return err
+	s.Dead = a.failures(control.DeadLettersRequest{Agent: name})
+	if !s.Here {
+		return
 	}
-	served, err := ask(a, control.ShowAgent, control.AgentRequest{Name: name})
-	if err != nil {
-		return err
-	}
-	s.Settings = served.Settings
-	if s.Jobs, _, err = a.jobs(name); err != nil {
-		return err
-	}
-	s.Seats, err = a.seats(served.Name)
-	return err
+	served := need(a, control.ShowAgent, control.AgentRequest{Name: name})
+	s.Settings, s.Seats = served.Settings, a.seats(served.Name)
+	s.Jobs, _ = a.jobs(name)
 }
 
 // human adds the key of a human, and what waits for them.
-func (s *someone) human(a *asking, name string) error {
+func (s *someone) human(a *asking, name string) {
 	i := slices.IndexFunc(s.Hosts, func(p person) bool { return p.Kind == "human" })
 	if i < 0 {
-		return nil
+		return
 	}
-	all, err := ask(a, control.Humans, control.HumansRequest{})
-	if err != nil {
-		return err
-	}
-	for _, h := range all.Humans {
+	for _, h := range need(a, control.Humans, control.HumansRequest{}).Humans {
 		if h.Name.String() == name && h.Host == s.Hosts[i].Host {
 			s.Key = &h
 		}
 	}
-	if !s.Hosts[i].Here {
-		return nil
+	if s.Hosts[i].Here {
+		s.Gates = need(a, control.Gates, control.GatesRequest{}).Gates
 	}
-	gates, err := ask(a, control.Gates, control.GatesRequest{})
-	s.Gates = gates.Gates
-	return err
 }
 
-func (s *someone) talked(a *asking, name string) error {
-	found, err := ask(a, control.Search, control.SearchRequest{From: name, Limit: saidLast})
-	for _, hit := range found.Hits {
+// talked adds what they said last.
+func (s *someone) talked(a *asking, name string) {
+	for _, hit := range need(a, control.Search, control.SearchRequest{From: name, Limit: saidLast}).Hits {
 		if slices.ContainsFunc(s.Hosts, func(p person) bool { return hit.Host == "" || hit.Host == p.Host }) {
 			s.Said = append(s.Said, a.c.inList(hit.Message))
 		}
 	}
-	return err
 }

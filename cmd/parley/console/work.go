@@ -41,25 +41,17 @@ type failure struct {
 // shownWaiting is how much of what waits for an agent stands on a page.
 const shownWaiting = 20
 
-func showWork(a *asking) (any, string, error) {
+func showWork(a *asking) (any, string) {
 	w := work{Away: a.URL.Query().Has("all")}
-	var err error
-	if w.Jobs, w.More, err = a.jobs(""); err != nil {
-		return nil, "", err
-	}
-	s, err := control.ShowStatus.Ask(a.Context(), a.c.node)
-	if err != nil {
-		return nil, "", err
-	}
-	w.Status = s.Commands
-	w.Dead, err = a.failures(control.DeadLettersRequest{Dropped: w.Away})
-	return w, "Work", err
+	w.Jobs, w.More = a.jobs("")
+	w.Status = need(a, control.ShowStatus.Verb, control.None{}).Commands
+	w.Dead = a.failures(control.DeadLettersRequest{Dropped: w.Away})
+	return w, "Work"
 }
 
 // jobs are what the agents of this host, or one of them, have to do: first what runs.
-func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
-	jobs, err := ask(a, control.Queue, control.QueueRequest{Agent: agent})
-	for _, j := range jobs {
+func (a *asking) jobs(agent string) (all []job, rest []more) {
+	for _, j := range need(a, control.Queue, control.QueueRequest{Agent: agent}) {
 		switch {
 		case j.Place <= shownWaiting:
 			all = append(all, job{j, standing.Job(j), cli.WaitsFor(j.Why)})
@@ -70,17 +62,15 @@ func (a *asking) jobs(agent string) (all []job, rest []more, err error) {
 		}
 	}
 	slices.SortStableFunc(all, func(x, y job) int { return min(x.Place, 1) - min(y.Place, 1) })
-	return all, rest, err
+	return all, rest
 }
 
 // failures are dead letters, the last one first.
-func (a *asking) failures(r control.DeadLettersRequest) (all []failure, err error) {
-	dead, err := ask(a, control.DeadLetters, r)
-	for i := range dead {
-		d := dead[len(dead)-1-i]
+func (a *asking) failures(r control.DeadLettersRequest) (all []failure) {
+	for _, d := range slices.Backward(need(a, control.DeadLetters, r)) {
 		all = append(all, failure{d, standing.Owner(d), standing.Tried(a.c.view(), d), standing.Problem(d)})
 	}
-	return all, err
+	return all
 }
 
 // settle has a dead letter tried again, or puts it away.
@@ -89,16 +79,15 @@ func settle(a *asking) (done, error) {
 	if a.FormValue("do") == "drop" {
 		verb, said = control.DropDead, "It is put away for "
 	}
-	d, err := ask(a, verb, control.DeadLetterRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")})
-	return done{Said: said + visible.Line(standing.Owner(d)) + "."}, err
+	d := need(a, verb, control.DeadLetterRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")})
+	return done{Said: said + visible.Line(standing.Owner(d)) + "."}, a.err
 }
 
 // cancel ends an agent's work on a message.
 func cancel(a *asking) (done, error) {
-	ended, err := ask(a, control.Cancel, control.CancelRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")})
 	var said []string
-	for _, j := range ended {
+	for _, j := range need(a, control.Cancel, control.CancelRequest{Message: a.FormValue("message"), Agent: a.FormValue("agent"), Reason: a.FormValue("reason")}) {
 		said = append(said, j.Agent.String()+" no longer works on it; "+visible.Line(j.From)+" is told.")
 	}
-	return done{Said: strings.Join(said, " ")}, err
+	return done{Said: strings.Join(said, " ")}, a.err
 }
