@@ -102,8 +102,3 @@ func answerGate(a *asking) (done, error) {
 func errChanged() error {
 	return control.Errorf(control.KindConflict, "look at it again: the page shows it as it is now", "nothing was decided: the gate has changed since this page was shown")
 }
-
-// decide brings a command to the terminal. Each page says then what the terminal asks.
-func (a *asking) decide(words ...string) (done, error) {
-	return done{}, a.c.desk.decide(a.Context(), words...)
-}

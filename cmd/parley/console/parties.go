@@ -10,9 +10,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// partyKinds are the events after which parties may have changed: words, and who is there.
-var partyKinds = []control.EventKind{control.EventMessage, control.EventHost, control.EventSession, control.EventGate}
-
 // partiesPage lists parties.
 type partiesPage struct {
 	Query    string

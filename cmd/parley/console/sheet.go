@@ -11,58 +11,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// page is one kind of page: its address, as a pattern of net/http, the place in the menu that it
-// belongs to, its template, and the kinds of events after which it is asked for anew.
-type page struct {
-	at, menu, name string
-	live           []control.EventKind
-	// show asks the node for what stands on the page. `title` is what the page is called.
-	show func(a *asking) (body any, title string)
-}
-
-// asking is a request of a browser that was let in.
-type asking struct {
-	*http.Request
-	c   *console
-	err error // why it cannot be answered
-}
-
-// need asks the node for what a page or a deed cannot do without. After an error nothing more is asked
-// by it: the answers are empty then, and whoever asked is told the error.
-func need[Q, A any](a *asking, verb control.Verb[Q, A], r Q) (answer A) {
-	if a.err == nil {
-		answer, a.err = ask(a, verb, r)
-	}
-	return answer
-}
-
-// ask asks the node for what can be left out.
-func ask[Q, A any](a *asking, verb control.Verb[Q, A], r Q) (A, error) {
-	return verb.Ask(a.Context(), a.c.node, r)
-}
-
-// menu are the pages that stand in the menu, with the key that leads there after g.
-type entry struct {
-	At, Name, Key, About string
-	Here                 bool
-	Count                int
-}
-
-func menu() []entry {
-	return []entry{
-		{At: "/", Name: "Fleet", Key: "f", About: "hosts, agents, sessions"},
-		{At: "/talk", Name: "Talk", Key: "t", About: "what is said, as it comes"},
-		{At: "/gates", Name: "Gates", Key: "a", About: "what waits for you"},
-		{At: "/topics", Name: "Topics", Key: "o", About: "what was agreed"},
-		{At: "/parties", Name: "Parties", Key: "p", About: "who works together"},
-		{At: "/mesh", Name: "Mesh", Key: "m", About: "how far they are in sync"},
-		{At: "/inquiries", Name: "Inquiries", Key: "i", About: "what is investigated"},
-		{At: "/work", Name: "Work", Key: "w", About: "queue, runs, dead letters"},
-		{At: "/record", Name: "Record", Key: "r", About: "git, links, trouble"},
-		{At: "/search", Name: "Search", Key: "s", About: "all words"},
-	}
-}
-
 // sheet is what the frame of every page shows.
 type sheet struct {
 	Title  string

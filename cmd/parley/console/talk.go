@@ -23,11 +23,6 @@ const (
 	mostReached  = 8    // addressees of whom a list says how far a message has come
 )
 
-// messageEvents are the events after which a page of talk may say something else.
-func messageEvents() []control.EventKind {
-	return []control.EventKind{control.EventMessage, control.EventStage, control.EventSession}
-}
-
 // said is a message as a page shows it.
 type said struct {
 	control.Message
