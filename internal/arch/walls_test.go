@@ -275,15 +275,21 @@ func walls() []Wall {
 			Why:        "a tool calls and shows, as a command does: whatever it shows stands in the fences of prompts, and the SDK of MCP is known here alone",
 		},
 		{
+			Room:       "cmd/parley/standing",
+			Parley:     []string{"cmd/parley/cli", "node/causes", "node/control", "protocol"},
+			ThirdParty: []string{wide, terminal, system},
+			Why:        "it puts into words what a node tells, for screens and for pages: it asks nothing, and shows nothing",
+		},
+		{
 			Room:       "cmd/parley/console",
-			Parley:     []string{"cmd/parley/cli", "cmd/parley/frame", "cmd/parley/frame/report", "cmd/parley/mesh", "cmd/parley/runs", "cmd/parley/standing", "cmd/parley/talk", "configs", "node/causes", "node/control", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
-			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, textTools, system, "rsc.io/qr"},
+			Parley:     []string{"cmd/parley/cli", "cmd/parley/frame", "cmd/parley/frame/report", "cmd/parley/mesh", "cmd/parley/runs", "cmd/parley/standing", "cmd/parley/talk", "node/causes", "node/control", "protocol", "fleet/parties/party", "fleet/topics/topic"},
+			ThirdParty: []string{"github.com/spf13/cobra", wide, terminal, system, "rsc.io/qr"},
 			Why:        "a page shows what a verb answers and adds no rule: who may do what is the node's affair, and what is signed is signed by a command at the terminal",
 		},
 		{
 			Room:       "cmd/parley/console/tty",
 			Parley:     []string{"cmd/parley/cli", "cmd/parley/host", "cmd/parley/party", "cmd/parley/runs", "cmd/parley/standing", "cmd/parley/talk", "node/control", "protocol"},
-			ThirdParty: []string{"charm.land/bubbletea/v2", wide, terminal, textTools, system},
+			ThirdParty: []string{"charm.land/bubbletea/v2", wide, terminal, system},
 			// Its tests run it as a command.
 			TestThirdParty: []string{"github.com/spf13/cobra"},
 			Why:            "the console shows what commands show, in their own words, and has no rule of its own: it reads, sends as its human, and leaves deciding to the command for gates; the library of screens is known here alone",

@@ -21,7 +21,7 @@ const (
 // tabs are the pages that are open and told what happens.
 type tabs struct {
 	mu   sync.Mutex
-	open map[chan string]bool
+	open map[chan string]bool // guarded by mu
 }
 
 // ring tells all tabs that the console itself has changed.
@@ -67,7 +67,7 @@ func (c *console) live(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	_ = out.SetWriteDeadline(time.Time{})
 	_ = out.SetReadDeadline(time.Time{})
-	go c.follow(r.Context(), told)
+	go c.follow(r.Context(), told) // ends with the request
 	for {
 		var kinds []string
 		select {
@@ -97,12 +97,6 @@ func (c *console) live(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The words that are no kinds of events.
-const (
-	tellBegun = "begun" // the node is followed from now on
-	tellLost  = "lost"  // the node cannot be reached
-)
-
 // follow puts the kinds of events of the node into a channel until `ctx` ends.
 func (c *console) follow(ctx context.Context, told chan<- string) {
 	for {
@@ -114,7 +108,7 @@ func (c *console) follow(ctx context.Context, told chan<- string) {
 			return ctx.Err()
 		})
 		select {
-		case told <- tellLost:
+		case told <- "lost": // no kind of event: the node cannot be reached
 		case <-ctx.Done():
 			return
 		}

@@ -12,14 +12,18 @@ import (
 
 // Links says where this host is on the bus, how its links stand, and what goes wrong there.
 func Links(s control.Status) []Line {
-	all := []Line{{Name: "bus", Text: Bus(s.Bus) + unlinked(s)}}
+	text := busText(s.Bus)
+	if unlinked(s) {
+		text += ", and no host is known that takes links: hosts meet through git alone; on one that others reach: parley fleet listen ADDRESS:PORT"
+	}
+	all := []Line{{Name: "bus", Text: text}}
 	for _, link := range s.Bus.Peers {
 		all = append(all, LinkLine(link))
 	}
 	return append(all, busTroubles(s.Bus)...)
 }
 
-func Bus(b control.BusStatus) string {
+func busText(b control.BusStatus) string {
 	if b.URL != "" {
 		text := "the NATS system at " + b.URL + ", " + b.As
 		if b.Context != "" {
@@ -40,13 +44,6 @@ func Bus(b control.BusStatus) string {
 	return strings.Join(parts, ", ")
 }
 
-func unlinked(s control.Status) string {
-	if !Unlinked(s) {
-		return ""
-	}
-	return ", and no host is known that takes links: hosts meet through git alone; on one that others reach: parley fleet listen ADDRESS:PORT"
-}
-
 func toldAddresses(b control.BusStatus) string {
 	all := strings.HasPrefix(b.Links, "0.0.0.0:") || strings.HasPrefix(b.Links, "[::]:")
 	switch {
@@ -60,15 +57,15 @@ func toldAddresses(b control.BusStatus) string {
 
 // LinkLine says how a link stands.
 func LinkLine(l control.LinkStatus) Line {
-	line := Line{Name: "link", Text: Link(l)}
+	line := Line{Name: "link", Text: linkText(l)}
 	if !l.Up && l.Problem != "" {
 		line.Level = causes.Yellow
 	}
 	return line
 }
 
-// Link is that in words.
-func Link(l control.LinkStatus) string {
+// linkText is that in words.
+func linkText(l control.LinkStatus) string {
 	peer := l.Peer
 	if l.Host != "" && l.Address != "" {
 		peer = fmt.Sprintf("%s at %s", l.Host, l.Address)
@@ -100,7 +97,7 @@ func busTroubles(b control.BusStatus) (all []Line) {
 	if b.Dropped > 0 {
 		add("", "dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", cli.Count(int(b.Dropped), "letter")))
 	}
-	if Lately(b.Offended) {
+	if lately(b.Offended) {
 		text := fmt.Sprintf("%s of hosts refused since start, %d unreadable", cli.Count(int(b.Letters), "letter"), b.Unreadable)
 		if b.Letter != "" {
 			text += "; refused last: " + b.Letter
@@ -116,7 +113,7 @@ func busTroubles(b control.BusStatus) (all []Line) {
 			cli.Count(b.Gaps, "message"), b.GapsLeft))
 	}
 	for _, r := range b.Refused {
-		if !Lately(r.At) {
+		if !lately(r.At) {
 			continue
 		}
 		from := "on the subjects of " + r.From.String()

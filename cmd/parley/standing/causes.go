@@ -16,8 +16,8 @@ import (
 // BusLasts is how long something that went wrong on the bus counts when it is over.
 const BusLasts = time.Hour
 
-// Lately reports whether what went wrong on the bus still counts.
-func Lately(at time.Time) bool { return time.Since(at) < BusLasts }
+// lately reports whether what went wrong on the bus still counts.
+func lately(at time.Time) bool { return time.Since(at) < BusLasts }
 
 // Of is what is wrong with a node, as its status says. parley status has its first word from
 // it: trouble, if one is red.
@@ -63,14 +63,14 @@ func Of(s control.Status) (all []causes.Found) {
 			}
 		}
 	}
-	if Unlinked(s) {
+	if unlinked(s) {
 		add(causes.NoLinks, causes.Facts{})
 	}
-	if Lately(b.Offended) {
+	if lately(b.Offended) {
 		add(causes.BusRefuses, causes.Facts{Text: strings.TrimSuffix(fmt.Sprintf("%s of hosts, %d unreadable: %s", cli.Count(int(b.Letters), "letter"), b.Unreadable, b.Letter), ": ")})
 	}
 	for _, one := range b.Refused {
-		if Lately(one.At) {
+		if lately(one.At) {
 			add(causes.BusRefuses, causes.Facts{Host: one.From, Text: fmt.Sprintf("%s, the last: %s", cli.Count(one.Count, "message"), one.Last)})
 		}
 	}
@@ -129,7 +129,7 @@ func withAdvice(text, advice string) string {
 	return text + "; " + advice
 }
 
-// Unlinked reports whether no host is known that takes links, so that hosts meet through git alone.
-func Unlinked(s control.Status) bool {
+// unlinked reports whether no host is known that takes links, so that hosts meet through git alone.
+func unlinked(s control.Status) bool {
 	return len(s.Hosts) > 1 && s.Bus.URL == "" && s.Bus.Links == "" && len(s.Bus.Peers) == 0
 }

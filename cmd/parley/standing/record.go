@@ -96,6 +96,7 @@ func remote(v cli.View, r control.RecordStatus) string {
 	return text
 }
 
+// RemoteUse says when the remote was used last.
 func RemoteUse(v cli.View, r control.RecordStatus) string {
 	fetched, pushed := "fetched "+v.At(r.LastFetch, cli.TimeForm), "pushed "+v.At(r.LastPush, cli.TimeForm)
 	switch {
@@ -109,6 +110,7 @@ func RemoteUse(v cli.View, r control.RecordStatus) string {
 	return fetched + ", " + pushed
 }
 
+// Trouble says why the remote cannot be used, and what is tried next.
 func Trouble(v cli.View, t control.Trouble) string {
 	text := fmt.Sprintf("failing since %s (%s): %s; ", v.At(t.Since, cli.TimeForm), t.Kind, t.Text)
 	switch {

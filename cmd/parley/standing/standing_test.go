@@ -17,7 +17,7 @@ func TestWhereTheBusIsShown(t *testing.T) {
 		"other hosts at 10.0.0.7:2 (they are told white.example:2)":                                             {Links: "10.0.0.7:2", Advertised: []string{"white.example:2"}},
 		"other hosts at 0.0.0.0:2 (this machine has no address that they could use: name one at bus.advertise)": {Links: "0.0.0.0:2"},
 	} {
-		if got := Bus(bus); got != want {
+		if got := busText(bus); got != want {
 			t.Errorf("%+v is shown as %q, want %q", bus, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestHostsThatNoLinkJoins(t *testing.T) {
 		{control.Status{Hosts: two, Bus: control.BusStatus{Links: "127.0.0.1:2"}}, false},
 		{control.Status{Hosts: two, Bus: control.BusStatus{Peers: []control.LinkStatus{{Peer: "white"}}}}, false},
 	} {
-		if said := unlinked(c.status) != ""; said != c.said {
+		if said := unlinked(c.status); said != c.said {
 			t.Errorf("%+v: said %t", c.status, said)
 		}
 	}
@@ -52,7 +52,7 @@ func TestStateOfALink(t *testing.T) {
 		"white, up":                             {Peer: "white", Up: true},
 		"white at 192.0.2.7:2, up, 1.23ms away": {Peer: "white-0123", Host: "white", Address: "192.0.2.7:2", Up: true, RTT: 1234567},
 	} {
-		if got := Link(link); got != want {
+		if got := linkText(link); got != want {
 			t.Errorf("%+v is shown as %q, want %q", link, got, want)
 		}
 	}
