@@ -282,11 +282,11 @@ func TestMeshPage(t *testing.T) {
 // The page of a drawing has its style in a file: it prevents a drawing without colours, since a page
 // may have no style of its own.
 func TestStyleHasThatOfDrawings(t *testing.T) {
-	all, err := static()
+	all, at, err := static()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if css := string(all[staticOf(all, "style.css")]); !strings.Contains(css, ".mesh{text{") || !strings.Contains(css, ".amber{stroke:") {
+	if css := string(all[at["style.css"]]); !strings.Contains(css, ".mesh{text{") || !strings.Contains(css, ".amber{stroke:") {
 		t.Error("the style of drawings is not in it")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/cmd/parley/standing"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -54,10 +55,8 @@ func showFleet(a *asking) (any, string) {
 	slices.SortStableFunc(f.Found, func(x, y causes.Found) int { return cmp.Compare(urgency(x.Level), urgency(y.Level)) })
 	for _, h := range s.Hosts {
 		f.Hosts = append(f.Hosts, fleetHost{h, standing.Host(h.State), linksTo(h.Alias, s), a.peopleOf(h.Alias, people)})
-		if h.Live {
-			f.Live++
-		}
 	}
+	f.Live = each.Count(s.Hosts, func(h control.HostStatus) bool { return h.Live })
 	f.Nothing = !slices.ContainsFunc(people, func(one control.Participant) bool { return one.Kind == "agent" })
 	f.Alone = len(f.Hosts) < 2
 	return f, "Fleet"
@@ -69,30 +68,17 @@ func urgency(l causes.Level) int {
 }
 
 // linksTo are the links to a host.
-func linksTo(host protocol.Name, s control.Status) (all []standing.Line) {
-	for _, link := range s.Bus.Peers {
-		if link.Host == host {
-			all = append(all, standing.LinkLine(link))
-		}
-	}
-	return all
+func linksTo(host protocol.Name, s control.Status) []standing.Line {
+	return each.Of(each.Only(s.Bus.Peers, func(l control.LinkStatus) bool { return l.Host == host }), standing.LinkLine)
 }
 
 // peopleOf are those who are served by a host.
-func (a *asking) peopleOf(host protocol.Name, people []control.Participant) (all []person) {
-	for _, one := range people {
-		if one.Host == host {
-			all = append(all, a.person(one))
-		}
-	}
-	return all
+func (a *asking) peopleOf(host protocol.Name, people []control.Participant) []person {
+	return each.Of(each.Only(people, func(one control.Participant) bool { return one.Host == host }), a.person)
 }
 
 func (a *asking) person(one control.Participant) person {
-	p := person{Participant: one}
-	for _, words := range standing.Work(a.c.view(), one) {
-		p.At = append(p.At, saying{Words: words})
-	}
+	p := person{one, each.Of(standing.Work(a.c.view(), one), func(words string) saying { return saying{Words: words} })}
 	if len(p.At) == 0 {
 		return p
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -68,15 +69,13 @@ func (p *messagePage) conversation(c *console, tree []control.ThreadMessage) {
 	from := max(0, min(at-mostThread/2, len(tree)-mostThread))
 	shown := tree[from:min(len(tree), from+mostThread)]
 	p.Left = len(tree) - len(shown)
-	for _, m := range shown {
-		p.Thread = append(p.Thread, branch{said: c.inList(m.Message), Depth: min(m.Depth, 8), Here: m.Path == p.Path})
-	}
+	p.Thread = each.Of(shown, func(m control.ThreadMessage) branch {
+		return branch{c.inList(m.Message), min(m.Depth, 8), m.Path == p.Path}
+	})
 }
 
 func (c *console) steps(all []control.TraceStep) (steps []step, more int) {
-	for _, s := range all[:min(len(all), mostSteps)] {
-		steps = append(steps, step{s, runs.StepText(c.view(), s)})
-	}
+	steps = each.Of(all[:min(len(all), mostSteps)], func(s control.TraceStep) step { return step{s, runs.StepText(c.view(), s)} })
 	return steps, len(all) - len(steps)
 }
 

@@ -54,9 +54,7 @@ func showParty(a *asking) (any, string) {
 			p.Here = append(p.Here, m.Name)
 		}
 	}
-	for _, name := range protocol.PartyRuleNames() {
-		p.Values = append(p.Values, rule{strings.ReplaceAll(name, "_", " "), of.Rules.Get(name)})
-	}
+	p.Values = each.Of(protocol.PartyRuleNames(), func(name string) rule { return rule{strings.ReplaceAll(name, "_", " "), of.Rules.Get(name)} })
 	return p, of.Name
 }
 
@@ -81,13 +79,10 @@ func (p partyPage) Done() []control.PartyTask { return each.Only(p.Tasks, isDone
 func isDone(t control.PartyTask) bool { return t.State == "done" }
 
 // Missing are those who may vote on an agreement and have not.
-func (partyPage) Missing(pr control.PartyProposal) (list []protocol.Address) {
-	for _, who := range pr.Voters {
-		if !slices.ContainsFunc(pr.Votes, func(v party.Vote) bool { return v.Who == who }) {
-			list = append(list, who)
-		}
-	}
-	return list
+func (partyPage) Missing(pr control.PartyProposal) []protocol.Address {
+	return each.Except(pr.Voters, func(who protocol.Address) bool {
+		return slices.ContainsFunc(pr.Votes, func(v party.Vote) bool { return v.Who == who })
+	})
 }
 
 // addTask puts something to do on a party's list, in the name of one of its members.

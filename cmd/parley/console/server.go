@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/node/control"
@@ -96,21 +95,23 @@ func (c *console) walls(next http.Handler) http.Handler {
 
 var kinds = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// static are the files that pages load, by their addresses. An address changes with what is in it.
-func static() (map[string][]byte, error) {
-	all := map[string][]byte{}
+// static are the files that pages load, by their addresses, and the addresses by their names. An
+// address changes with what is in it.
+func static() (all map[string][]byte, at map[string]string, err error) {
+	all, at = map[string][]byte{}, map[string]string{}
 	for _, name := range []string{"style.css", "app.js", "icon.svg"} {
 		data, err := files.ReadFile("page/" + name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if name == "style.css" {
 			data = fmt.Appendf(data, ".mesh{%s}\n", mesh.Style)
 		}
 		sum := sha256.Sum256(data)
-		all["/static/"+hex.EncodeToString(sum[:6])+"/"+name] = data
+		at[name] = "/static/" + hex.EncodeToString(sum[:6]) + "/" + name
+		all[at[name]] = data
 	}
-	return all, nil
+	return all, at, nil
 }
 
 // deed is what a page can have done. It returns what is said of it.
@@ -162,14 +163,4 @@ func status(e *control.Error) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
-}
-
-// staticOf returns the address of a file that pages load.
-func staticOf(all map[string][]byte, name string) string {
-	for at := range all {
-		if strings.HasSuffix(at, "/"+name) {
-			return at
-		}
-	}
-	return ""
 }

@@ -13,28 +13,28 @@ import (
 
 // sheet is what the frame of every page shows.
 type sheet struct {
-	Title  string
-	Menu   []entry
-	Self   control.Self
-	Asks   string // the command that the terminal asks about
-	Waits  int    // gates of which every page of a phone tells
-	Live   string // kinds of events after which it is asked for anew
-	Style  string
-	Script string
-	Icon   string
-	Body   template.HTML
+	Title string
+	Menu  []entry
+	Self  control.Self
+	Asks  string            // the command that the terminal asks about
+	Waits int               // gates of which every page of a phone tells
+	Live  string            // kinds of events after which it is asked for anew
+	Files map[string]string // addresses of what pages load, by their names
+	Body  template.HTML
 }
 
+// sheets writes pages into their frame.
 type sheets struct {
 	c      *console
-	static map[string][]byte
+	static map[string][]byte // see static
+	files  map[string]string
 	forms  *template.Template
 }
 
 func newSheets(c *console) (*sheets, error) {
 	s := &sheets{c: c}
 	var err error
-	if s.static, err = static(); err != nil {
+	if s.static, s.files, err = static(); err != nil {
 		return nil, err
 	}
 	s.forms, err = template.New("").Funcs(c.words()).ParseFS(files, "page/*.html")
@@ -76,7 +76,7 @@ func (s *sheets) door(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *sheets) frame(title string) sheet {
-	return sheet{Title: title, Style: staticOf(s.static, "style.css"), Script: staticOf(s.static, "app.js"), Icon: staticOf(s.static, "icon.svg")}
+	return sheet{Title: title, Files: s.files}
 }
 
 func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, title, live, name string, body any) {

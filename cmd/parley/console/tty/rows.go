@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/standing"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -39,13 +40,7 @@ func (m *model) listed() []*line {
 	if filter == "" {
 		return m.talk
 	}
-	var listed []*line
-	for _, l := range m.talk {
-		if strings.Contains(l.words, filter) {
-			listed = append(listed, l)
-		}
-	}
-	return listed
+	return each.Only(m.talk, func(l *line) bool { return strings.Contains(l.words, filter) })
 }
 
 // columns are how wide the columns of a message in a line are; 0: it has none.
@@ -175,13 +170,10 @@ func (m *model) threadRows(tree []control.ThreadMessage, width int) []row {
 }
 
 // people are those of the directory that the filter lets through.
-func (m *model) people() (fit []control.Participant) {
-	for _, one := range m.now.people {
-		if m.fits(tabFleet, one.Name.String(), one.Kind, one.Host.String(), standing.Host(one.State), string(one.Presence)) {
-			fit = append(fit, one)
-		}
-	}
-	return fit
+func (m *model) people() []control.Participant {
+	return each.Only(m.now.people, func(one control.Participant) bool {
+		return m.fits(tabFleet, one.Name.String(), one.Kind, one.Host.String(), standing.Host(one.State), string(one.Presence))
+	})
 }
 
 func addressOf(one control.Participant) string { return one.Name.String() + "@" + one.Host.String() }
@@ -222,17 +214,12 @@ func (m *model) showHosts(v cli.View) {
 
 // work is what agents have to do and what they failed on, of what the filter lets through.
 func (m *model) work() (jobs []control.Job, dead []control.DeadLetter) {
-	for _, j := range m.now.jobs {
-		if m.fits(tabQueue, j.Agent.String(), j.From, j.Text, string(j.State), string(j.Why), j.Problem) {
-			jobs = append(jobs, j)
-		}
-	}
-	for _, d := range m.now.dead {
-		if m.fits(tabQueue, d.Agent, d.Host.String(), d.Message.From, d.Problem, d.Message.Body, "dead") {
-			dead = append(dead, d)
-		}
-	}
-	return jobs, dead
+	jobs = each.Only(m.now.jobs, func(j control.Job) bool {
+		return m.fits(tabQueue, j.Agent.String(), j.From, j.Text, string(j.State), string(j.Why), j.Problem)
+	})
+	return jobs, each.Only(m.now.dead, func(d control.DeadLetter) bool {
+		return m.fits(tabQueue, d.Agent, d.Host.String(), d.Message.From, d.Problem, d.Message.Body, "dead")
+	})
 }
 
 func (m *model) queueRows(width int) ([]string, []row) {
@@ -246,13 +233,8 @@ func (m *model) queueRows(width int) ([]string, []row) {
 }
 
 // gates are those of this human that the filter lets through.
-func (m *model) gates() (fit []control.Gate) {
-	for _, g := range m.now.gates.Gates {
-		if m.fits(tabGates, g.ID, g.Title, g.Party, g.By, g.Shown) {
-			fit = append(fit, g)
-		}
-	}
-	return fit
+func (m *model) gates() []control.Gate {
+	return each.Only(m.now.gates.Gates, func(g control.Gate) bool { return m.fits(tabGates, g.ID, g.Title, g.Party, g.By, g.Shown) })
 }
 
 func (m *model) gateList(width int) ([]string, []row) {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -160,11 +161,7 @@ func (m *model) printed(width int, print func(cli.View)) []string {
 
 // plain are lines of which none can be chosen.
 func plain(lines []string) []row {
-	rows := make([]row, len(lines))
-	for i, text := range lines {
-		rows[i].text = text
-	}
-	return rows
+	return each.Of(lines, func(text string) row { return row{text: text} })
 }
 
 // table are the lines of a table whose first line is its heading, with `n` things that can be chosen,
