@@ -90,24 +90,12 @@ func (w *window) shown() (gates [][]string) {
 func TestConsoleDecidesAtItsTerminal(t *testing.T) {
 	h := newStoryHost(t, "white")
 	h.start()
-	for _, name := range []string{"skills", "mawjs"} {
-		h.must("agent", "add", name, "--inbox")
-	}
+	h.hasGates()
 	for _, name := range []string{"chair", "lens"} {
 		h.must("agent", "add", name, "--exec", "parley demo-agent lens")
 	}
-	p, ended := h.at(nil, "gates", "key", "add")
-	for _, question := range []string{"A passphrase for", "The same again"} {
-		p.Shows(question)
-		p.Type("horse\n")
-	}
-	ended()
-	_, ended = h.at([]string{"PARLEY_AGENT=skills"}, "party", "organize", "one", "--with", "mawjs")
-	ended()
-	_, ended = h.at([]string{"PARLEY_AGENT=mawjs"}, "party", "organize", "two", "--with", "skills")
-	ended()
 
-	p, ended = h.at(nil, "console", "--no-open")
+	p, ended := h.at(nil, "console", "--no-open")
 	before, err := xterm.GetState(int(p.Side.Fd()))
 	if err != nil {
 		t.Fatal(err)

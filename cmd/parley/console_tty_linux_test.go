@@ -11,21 +11,8 @@ import (
 func TestConsoleAtATerminal(t *testing.T) {
 	h := newStoryHost(t, "white")
 	h.start()
-	for _, name := range []string{"skills", "mawjs"} {
-		h.must("agent", "add", name, "--inbox")
-	}
-	p, ended := h.at(nil, "gates", "key", "add")
-	for _, question := range []string{"A passphrase for", "The same again"} {
-		p.Shows(question)
-		p.Type("horse\n")
-	}
-	ended()
-	_, ended = h.at([]string{"PARLEY_AGENT=skills"}, "party", "organize", "one", "--with", "mawjs")
-	ended()
-	_, ended = h.at([]string{"PARLEY_AGENT=mawjs"}, "party", "organize", "two", "--with", "skills")
-	ended()
-
-	p, ended = h.at([]string{"TERM=xterm"}, "console", "--tty")
+	h.hasGates()
+	p, ended := h.at([]string{"TERM=xterm"}, "console", "--tty")
 	p.Shows("[1 Talk]")
 	again := func(i int, text string) { // the screen had it before
 		t.Helper()

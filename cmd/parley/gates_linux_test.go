@@ -37,17 +37,11 @@ func (h *storyHost) gates(flags ...string) (list control.GateList) {
 	return list
 }
 
-// A human is led through all gates at a terminal, and decides each by itself. It prevents: Enter or a
-// stray word decides something, what was answered elsewhere is decided again, the passphrase is asked
-// for at each gate, what opens meanwhile is left out, and an agent is asked.
-func TestGatesAreWalkedThrough(t *testing.T) {
-	h := newStoryHost(t, "white")
-	h.start()
+// hasGates gives a host two agents, its human a key with the passphrase "horse", and two gates.
+func (h *storyHost) hasGates() {
+	h.t.Helper()
 	for _, name := range []string{"skills", "mawjs"} {
 		h.must("agent", "add", name, "--inbox")
-	}
-	for _, name := range []string{"chair", "lens"} {
-		h.must("agent", "add", name, "--exec", "parley demo-agent lens")
 	}
 	p, ended := h.at(nil, "gates", "key", "add")
 	for _, question := range []string{"A passphrase for", "The same again"} {
@@ -59,7 +53,19 @@ func TestGatesAreWalkedThrough(t *testing.T) {
 	ended()
 	_, ended = h.at([]string{"PARLEY_AGENT=mawjs"}, "party", "organize", "two", "--with", "skills")
 	ended()
-	p, ended = h.at(nil, "frame", "Which of the two?", "--coordinator", "chair", "--agent", "lens", "--no-wait")
+}
+
+// A human is led through all gates at a terminal, and decides each by itself. It prevents: Enter or a
+// stray word decides something, what was answered elsewhere is decided again, the passphrase is asked
+// for at each gate, what opens meanwhile is left out, and an agent is asked.
+func TestGatesAreWalkedThrough(t *testing.T) {
+	h := newStoryHost(t, "white")
+	h.start()
+	h.hasGates()
+	for _, name := range []string{"chair", "lens"} {
+		h.must("agent", "add", name, "--exec", "parley demo-agent lens")
+	}
+	p, ended := h.at(nil, "frame", "Which of the two?", "--coordinator", "chair", "--agent", "lens", "--no-wait")
 	p.Shows("The passphrase of")
 	p.Type("horse\n")
 	ended()
