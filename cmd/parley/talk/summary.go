@@ -90,7 +90,7 @@ func Gist(m control.Message) string {
 		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "REQUEST:") {
 			break
 		}
-		if line != "" && !strings.HasSuffix(line, ":") {
+		if line != "" && !strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "#") {
 			words = append(words, strings.TrimPrefix(line, "ITEM: "))
 			break
 		}
