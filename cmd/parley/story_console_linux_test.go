@@ -172,8 +172,9 @@ func TestRealConsole(t *testing.T) {
 	ended()
 }
 
-// Another site cannot show the console in a frame, read it, or have it do something. It prevents:
-// framing, forged requests.
+// Another site cannot show the console in a frame, read it, have it do something, or get its cookie. It
+// prevents: framing, forged requests, a message whose link leads to a port of another user, and tabs
+// that keep further ones from loading.
 func TestRealConsoleBesideAnotherSite(t *testing.T) {
 	b := browser.Open(t)
 	alpha := newStoryHost(t, "alpha")
@@ -183,11 +184,18 @@ func TestRealConsoleBesideAnotherSite(t *testing.T) {
 	origin := link[:strings.Index(link, "/enter")]
 	b.Do(browser.Word{Do: "go", At: link})
 	b.Await("h1", "Fleet")
+	b.Run(`void [..."12345678"].map(() => open("/work"))`)
+	b.Go(origin + "/work")
+	b.Await("#live", "live")
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if bears := r.Header.Get("Cookie"); bears != "" {
+			t.Errorf("another port of this machine is sent %s", bears)
+		}
 		fmt.Fprintf(w, `<!doctype html><iframe src="%s/"></iframe><form action="%s/say" method="post" enctype="multipart/form-data"><input name="to" value="skills"><input name="body" value="forged"></form>`, origin, origin)
 	}))
 	t.Cleanup(site.Close)
-	b.Do(browser.Word{Do: "go", At: site.URL})
+	b.Run(`void (location = "` + site.URL + `/from-a-page")`)
+	b.Do(browser.Word{Do: "await", At: "html:has(iframe)"})
 	if said := b.Run(`fetch("` + origin + `/", {credentials: "include"}).then(a => a.text(), () => "refused")`); said != `"refused"` {
 		t.Errorf("another site reads %s", said)
 	}

@@ -71,6 +71,21 @@ func typed(ctx context.Context, terminal io.Reader, screen io.Writer, prompt str
 	return line, err
 }
 
+// Forget drops what was typed ahead at a terminal, for a question that nobody expects.
+func Forget(terminal io.Reader) {
+	file, ok := terminal.(interface{ Fd() uintptr })
+	if !ok {
+		return
+	}
+	fd := int(file.Fd())
+	before, err := term.MakeRaw(fd) // else a line without its end stays
+	if err != nil {
+		return // it is no terminal
+	}
+	defer func() { _ = term.Restore(fd, before) }()
+	forget(fd)
+}
+
 // keys reads one byte after the other, so that none is taken that belongs to the next line. Esc alone
 // is ErrLeft; arrows and other keys that begin with it come at once.
 type keys struct {

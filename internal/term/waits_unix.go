@@ -16,6 +16,15 @@ func waits(fd int) bool {
 	return err == nil && n > 0
 }
 
+// forget drops what can be read at a terminal at once.
+func forget(fd int) {
+	for some := make([]byte, 256); waits(fd); {
+		if n, err := unix.Read(fd, some); n <= 0 || err != nil {
+			return
+		}
+	}
+}
+
 // interrupt ends a wait for a key.
 type interrupt struct{ read, write *os.File }
 

@@ -8,6 +8,9 @@ func waits(fd int) bool {
 	return windows.GetNumberOfConsoleInputEvents(windows.Handle(fd), &n) == nil && n > 0
 }
 
+// forget drops what can be read at a terminal at once.
+func forget(fd int) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }
+
 // interrupt would end a wait for a key. Here the wait ends with the next key.
 type interrupt struct{}
 

@@ -116,7 +116,7 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 		return err
 	}
 	c := &console{p: p, node: node}
-	c.desk = desk{terminal: term.IsTerminal(p.Stdin) && p.Err.Terminal, asked: make(chan decision), changed: c.tabs.ring, root: root}
+	c.desk = desk{terminal: term.IsTerminal(p.Stdin) && p.Err.Terminal, asked: make(chan decision), changed: c.tabs.ring, root: root, clock: c.now}
 	if s.phone {
 		home, err := p.HomeDir()
 		if err != nil {
@@ -129,12 +129,14 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 			return err
 		}
 	}
-	listener, err := c.listen(ctx, s)
+	listeners, err := c.listen(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
-	s.listen = kept(listener, s.listen)
+	for _, l := range listeners {
+		defer l.Close()
+	}
+	s.listen = kept(listeners[0], s.listen)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	handler, err := c.handler()
@@ -156,7 +158,9 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet()}
-	go func() { stop(server.Serve(listener)) }() // ends when the server is closed
+	for _, l := range listeners {
+		go func() { stop(server.Serve(l)) }() // ends when the server is closed
+	}
 	defer server.Close()
 	c.desk.serve(ctx, p)
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,19 +28,21 @@ const here = "http://127.0.0.1:7400"
 type try struct {
 	*testing.T
 	*clitest.Run
-	c    *console
-	open http.Handler
-	hour atomic.Int64 // that has passed
+	c            *console
+	open         http.Handler
+	hour, second atomic.Int64 // that have passed
 }
 
 func newTry(t *testing.T) *try {
 	t.Helper()
 	x := &try{T: t, Run: clitest.New(t, nil)}
 	began := x.Program.Now()
-	x.Program.Now = func() time.Time { return began.Add(time.Duration(x.hour.Load()) * time.Hour) }
+	x.Program.Now = func() time.Time {
+		return began.Add(time.Duration(x.hour.Load())*time.Hour + time.Duration(x.second.Load())*time.Second)
+	}
 	clitest.On(x, control.Whoami.Verb, control.Self{Human: "nat", Host: "white"})
 	x.c = &console{p: x.Program, node: &x.Recorder, places: places{here, "http://localhost:7400"}}
-	x.c.desk = desk{asked: make(chan decision), changed: x.c.tabs.ring, root: func(*cli.Program) *cobra.Command { return &cobra.Command{Use: "parley"} }}
+	x.c.desk = desk{asked: make(chan decision), changed: x.c.tabs.ring, clock: x.c.now, root: func(*cli.Program) *cobra.Command { return &cobra.Command{Use: "parley"} }}
 	var err error
 	if x.open, err = x.c.handler(); err != nil {
 		t.Fatal(err)
@@ -252,11 +255,12 @@ func (x *phoneTry) knock(token string) (int, map[string]string) {
 	return code, is
 }
 
-// offers makes a code as soon as the terminal asks nothing.
+// offers makes a code as soon as the terminal asks nothing, and has rested.
 func (x *phoneTry) offers() (token string) {
 	for x.c.desk.Asks() != "" {
 		<-x.rang
 	}
+	x.hour.Add(1)
 	return x.c.door.pair(x.c.now().Add(pairingTime))
 }
 
@@ -394,6 +398,82 @@ func TestPairingAPhone(t *testing.T) {
 	next.hour.Add(24 * 91)
 	if next.inside(second) {
 		t.Error("the phone is let in after 91 days")
+	}
+}
+
+// It prevents: another user has the port at the other loopback, to which browsers lead a name beneath
+// localhost too, and is sent the link and the cookie.
+func TestBothLoopbacks(t *testing.T) {
+	x := newTry(t)
+	served, err := x.c.listen(t.Context(), settings{listen: anyPort})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(served) < 2 {
+		t.Skip("this machine has one loopback")
+	}
+	if !strings.HasPrefix(x.c.cookieName(), "parley") || !strings.HasSuffix(x.c.places.first(), ".localhost:"+x.c.cookieName()[6:]) {
+		t.Errorf("it is served at %s, with the cookie %s", x.c.places.first(), x.c.cookieName())
+	}
+	_ = served[0].Close()
+	if _, err := x.c.listen(t.Context(), settings{listen: served[0].Addr().String()}); err != nil || x.c.places.first() != "http://"+served[0].Addr().String() {
+		t.Errorf("where another program has the port at %s, it is served at %s (%v)", served[1].Addr(), x.c.places.first(), err)
+	}
+	_ = served[1].Close()
+	x.c.places = places{"https://[2001:db8::7]:7400"}
+	if got := x.c.cookieName(); got != "__Host-parley7400" {
+		t.Errorf("the cookie is called %s", got)
+	}
+}
+
+// It prevents: a field that stands in the place of what the script asks of its form.
+func TestNamesOfFields(t *testing.T) {
+	pages, err := files.ReadDir("page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		data, _ := files.ReadFile("page/" + page.Name())
+		if name := regexp.MustCompile(`name="(id|action|method|children|attributes|elements|reset|dataset|nodeName|isConnected)"`).Find(data); name != nil {
+			t.Errorf("%s has %s", page.Name(), name)
+		}
+	}
+}
+
+// It prevents: a page that somebody has taken over puts another question in the place of the one that is
+// about to be answered, or fills the terminal; so does a stranger with a used link, or with none.
+func TestTheTerminalRests(t *testing.T) {
+	x := newPhone(t, t.TempDir())
+	x.paired()
+	x.offers()
+	asked := func() error { return x.c.desk.decide(t.Context(), "gates") }
+	for range 3 { // which ask nothing, and are over at once
+		if err := asked(); err != nil {
+			t.Fatal(err)
+		}
+		for x.c.desk.Asks() != "" {
+			<-x.rang
+		}
+		for _, wait := range []time.Duration{0, x.c.desk.rests - time.Second} {
+			x.second.Add(int64(wait / time.Second))
+			if e := control.AsError(asked()); e == nil || e.Kind != control.KindConflict || !strings.Contains(e.Message, "click again in") {
+				t.Errorf("at once after another one, %s later: %v", wait, e)
+			}
+		}
+		x.second.Add(1)
+	}
+	if got := x.c.desk.rests; got != 8*leastRest {
+		t.Errorf("after the pairing and three more it rests %s", got)
+	}
+	link := x.c.door.link()
+	x.sent("/enter", map[string]string{"token": link})
+	before := len(x.said.String())
+	for range 9 {
+		x.sent("/enter", map[string]string{"token": link})
+		x.sent("/enter", map[string]string{"token": token()})
+	}
+	if told := x.said.String()[before:]; strings.Count(told, "⚠") != 1 {
+		t.Errorf("the terminal says\n%s", told)
 	}
 }
 

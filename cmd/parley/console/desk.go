@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
@@ -20,9 +21,23 @@ type desk struct {
 	changed  func()                            // called when what it asks has changed
 	root     func(*cli.Program) *cobra.Command // the commands that decide
 
-	mu  sync.Mutex
-	now *decision // what it asks; nil: nothing
+	clock func() time.Time
+
+	mu    sync.Mutex // guards what follows
+	now   *decision  // what it asks; nil: nothing
+	left  bool       // a page has taken that back
+	rests time.Duration
+	until time.Time // so long nothing is asked after a decision that was left, or that took no time
 }
+
+// After a decision that a page has taken back, or that was over at once, the terminal rests, and twice as
+// long each time. So a page that somebody has taken over cannot put another question in the place of
+// the one that is about to be answered, nor fill the terminal.
+const (
+	leastRest = 3 * time.Second
+	mostRest  = 5 * time.Minute
+	atOnce    = time.Second // nobody reads and answers within it
+)
 
 // decision is something that the human at the terminal is asked.
 type decision struct {
@@ -70,20 +85,24 @@ func (d *desk) bring(ctx context.Context, next decision) error {
 		return control.Errorf(control.KindRefused, next.hint, "cannot decide it here: the console was not started at a terminal")
 	}
 	d.mu.Lock()
-	busy := d.now
-	if busy == nil {
-		d.now = &next
+	busy, rests := d.now, d.until.Sub(d.clock())
+	if busy == nil && rests <= 0 {
+		d.now, d.left = &next, false
 	}
 	d.mu.Unlock()
-	if busy != nil {
+	switch {
+	case busy != nil:
 		next.cancel()
 		return control.Errorf(control.KindConflict, next.hint, "the terminal asks about another decision: %s", busy.about)
+	case rests > 0:
+		next.cancel()
+		return control.Errorf(control.KindConflict, next.hint, "the terminal has just asked something else, which was over at once: click again in %s", rests.Truncate(time.Second)+time.Second)
 	}
 	select {
 	case d.asked <- next:
 		return nil
 	case <-ctx.Done():
-		d.end()
+		d.end(time.Time{})
 		return ctx.Err()
 	}
 }
@@ -94,13 +113,22 @@ func (d *desk) leave() {
 	defer d.mu.Unlock()
 	if d.now != nil {
 		d.now.cancel()
+		d.left = true
 	}
 }
 
-func (d *desk) end() {
+// end ends a decision that was brought at a time.
+func (d *desk) end(brought time.Time) {
 	d.mu.Lock()
 	d.now.cancel()
 	d.now = nil
+	now := d.clock()
+	if !d.left && now.Sub(brought) >= atOnce {
+		d.rests = 0
+	} else {
+		d.rests = min(max(leastRest, 2*d.rests), mostRest)
+	}
+	d.until = now.Add(d.rests)
 	d.mu.Unlock()
 	d.changed()
 }
@@ -112,11 +140,13 @@ func (d *desk) serve(ctx context.Context, p *cli.Program) {
 		case <-ctx.Done():
 			return
 		case next := <-d.asked:
+			brought := d.clock()
 			d.changed()
+			term.Forget(p.Stdin) // what was typed before is no answer
 			stop := context.AfterFunc(ctx, next.cancel)
 			next.do(next.ctx, p)
 			stop()
-			d.end()
+			d.end(brought)
 			if ctx.Err() == nil {
 				p.Err.Printf("%s\n", p.Err.Dim("The console goes on. Ctrl-C ends it."))
 			}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type door struct {
 	mu      sync.Mutex
 	links   map[[32]byte]*visit // by the hash of the link's token; nil: not used yet
 	device  *visit              // the phone that is paired; nil: none
+	warned  [][32]byte          // hashes of links of which the human was warned
 	pairing *pairing            // the code that is offered, or was used last; nil: none
 }
 
@@ -105,11 +107,11 @@ const secretHeader = "Parley-Secret"
 
 // cookieName is the name of the cookie. All ports of a host share their cookies, so it has the port.
 func (c *console) cookieName() string {
-	_, port, _ := strings.Cut(c.places.first()[len("https:"):], ":")
+	at, _ := url.Parse(c.places.first()) // origins made it
 	if c.places.secure() {
-		return "__Host-parley" + port
+		return "__Host-parley" + at.Port()
 	}
-	return "parley" + port
+	return "parley" + at.Port()
 }
 
 // enter answers the page that a link leads to.
@@ -126,7 +128,7 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 	cookie, secret, err := c.door.enter(asked.Token)
 	by := browser(r)
 	if err != nil {
-		c.say("⚠ a link was used that lets nobody in, by " + by + ": " + control.AsError(err).Message)
+		c.warn(asked.Token, "a link was used that lets nobody in, by "+by+": "+control.AsError(err).Message)
 		fail(w, err)
 		return
 	}
@@ -138,6 +140,22 @@ func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 // bears gives a browser the cookie that it bears from now on; `lasts` is zero until the browser ends.
 func (c *console) bears(w http.ResponseWriter, cookie string, lasts time.Duration) {
 	http.SetCookie(w, &http.Cookie{Name: c.cookieName(), Value: cookie, Path: "/", MaxAge: int(lasts.Seconds()), HttpOnly: true, Secure: c.places.secure(), SameSite: http.SameSiteStrictMode})
+}
+
+// warn tells the human of a link that was used in vain: once of each that is of this console, since a
+// stranger may try it as often as they like.
+func (c *console) warn(token, text string) {
+	d, of := &c.door, hashed(token)
+	d.mu.Lock()
+	_, known := d.links[of]
+	first := (known || d.pairing != nil && d.pairing.link == of) && !slices.Contains(d.warned, of)
+	if first {
+		d.warned = append(d.warned, of)
+	}
+	d.mu.Unlock()
+	if first {
+		c.say("⚠ " + text)
+	}
 }
 
 func (c *console) say(text string) {

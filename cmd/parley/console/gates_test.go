@@ -111,9 +111,9 @@ func TestWhatIsClickedBecomesACommand(t *testing.T) {
 		{"/gates", append(bears, "defer", "until", "soon"), "cannot put it off"},
 		{"/gates", append(bears, "key"), "a gate is accepted, rejected or deferred"},
 		{"/gates", []string{"gate", gate.Path, "seen", sum(control.Gate{}), "act", "accept"}, "the gate has changed since"},
-		{"/inquiry", []string{"id", "adfe0356", "seen", "x"}, "the gate has changed since"},
-		{"/inquiry", []string{"id", "adfe0356", "seen", sum(f.Gate), "choose.perspectives", ""}, "parley frame answer adfe0356 --choose 'perspectives='\n"},
-		{"/inquiry", []string{"id", "adfe0356", "seen", sum(f.Gate), "choose.perspectives", "Cost, and more", "choose.perspectives", "a=b", "text", "Law\r\nWork"}, "parley frame answer adfe0356 --choose 'Cost, and more' --choose 'perspectives=a=b' --text 'Law␊Work'\n"},
+		{"/inquiry", []string{"inquiry", "adfe0356", "seen", "x"}, "the gate has changed since"},
+		{"/inquiry", []string{"inquiry", "adfe0356", "seen", sum(f.Gate), "choose.perspectives", ""}, "parley frame answer adfe0356 --choose 'perspectives='\n"},
+		{"/inquiry", []string{"inquiry", "adfe0356", "seen", sum(f.Gate), "choose.perspectives", "Cost, and more", "choose.perspectives", "a=b", "text", "Law\r\nWork"}, "parley frame answer adfe0356 --choose 'Cost, and more' --choose 'perspectives=a=b' --text 'Law␊Work'\n"},
 	} {
 		answer := click(c.path, c.fields...)
 		x.offers()

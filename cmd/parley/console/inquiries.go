@@ -64,7 +64,7 @@ func showInquiry(a *asking) (any, string) {
 
 // answerInquiry brings what was chosen at the gate of an inquiry to the terminal.
 func answerInquiry(a *asking) (done, error) {
-	f, err := ask(a, control.ShowFrame, control.ShowFrameRequest{ID: cmp.Or(a.FormValue("id"), "none")})
+	f, err := ask(a, control.ShowFrame, control.ShowFrameRequest{ID: cmp.Or(a.FormValue("inquiry"), "none")})
 	if err != nil {
 		return done{}, err
 	}

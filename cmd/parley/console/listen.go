@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -12,6 +13,8 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
+	"syscall"
 
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -33,9 +36,9 @@ func (p places) of(host string) bool {
 // secure reports whether browsers come by TLS.
 func (p places) secure() bool { return len(p[0]) > 5 && p[0][:6] == "https:" }
 
-// listen opens the address at which the pages are served. Beyond this machine nothing is served
-// without TLS.
-func (c *console) listen(ctx context.Context, s settings) (net.Listener, error) {
+// listen opens the address at which the pages are served, and its twin if it has one. Beyond this
+// machine nothing is served without TLS.
+func (c *console) listen(ctx context.Context, s settings) ([]net.Listener, error) {
 	host, _, err := net.SplitHostPort(s.listen)
 	if err != nil {
 		return nil, control.Errorf(control.KindUsage, "such as --listen 127.0.0.1:7400", "cannot listen at %q: %v", s.listen, err)
@@ -62,14 +65,38 @@ func (c *console) listen(ctx context.Context, s settings) (net.Listener, error) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen at %s: %w", s.listen, err)
 	}
-	if c.places, err = origins(listener.Addr().(*net.TCPAddr), host, s.at, certs); err != nil {
+	addr := listener.Addr().(*net.TCPAddr)
+	if c.places, err = origins(addr, host, s.at, certs); err != nil {
 		listener.Close()
 		return nil, err
 	}
 	if certs != nil {
 		listener = tls.NewListener(listener, &tls.Config{Certificates: certs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	} else if s.at == "" {
+		if name, twin := ownName(ctx, addr); name != "" {
+			c.places = append(places{"http://" + net.JoinHostPort(name, strconv.Itoa(addr.Port))}, c.places...)
+			if twin != nil {
+				return []net.Listener{listener, twin}, nil
+			}
+		}
 	}
-	return listener, nil
+	return []net.Listener{listener}, nil
+}
+
+// ownName is a name that only this console has, so that a browser sends what belongs to it, such as
+// the cookie, to no other port of this machine. Browsers lead such a name to both loopbacks: `twin` is
+// the same port at the other one, which nobody else may have. It is "" where that cannot be, and on a
+// Mac, where Safari may not know such names.
+func ownName(ctx context.Context, addr *net.TCPAddr) (name string, twin net.Listener) {
+	other := map[string]string{"127.0.0.1": "::1", "::1": "127.0.0.1"}[addr.IP.String()]
+	if other == "" || runtime.GOOS == "darwin" {
+		return "", nil
+	}
+	twin, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(other, strconv.Itoa(addr.Port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return "", nil
+	}
+	return token()[:16] + ".localhost", twin // without a twin, this machine has one loopback
 }
 
 func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at places, err error) {
@@ -95,9 +122,6 @@ func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at
 	}
 	if ip, err := netip.ParseAddr(host); certs == nil || err == nil && !ip.IsUnspecified() {
 		add(addr.IP.String())
-	}
-	if certs == nil {
-		add("localhost")
 	}
 	if len(at) == 0 {
 		return nil, control.Errorf(control.KindUsage, "name an address: --listen ADDRESS:PORT", "the certificate names no host, and %s is no address that a browser could be given", addr)

@@ -194,7 +194,9 @@ func (d *door) offers(token string) bool {
 func (c *console) knocked(w http.ResponseWriter, r *http.Request, token string) {
 	by := browser(r)
 	p, ticket, err := c.door.knock(token, by, c.now())
-	if err == nil {
+	if err != nil {
+		c.warn(token, "the code was used by "+by+": "+control.AsError(err).Message)
+	} else {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), askingTime)
 		err = c.desk.bring(r.Context(), decision{hint: "answer that first, and scan the code again", about: "let a phone in", ctx: ctx, cancel: cancel, do: func(ctx context.Context, run *cli.Program) { c.letIn(ctx, run, p) }})
 		if err != nil {
@@ -204,7 +206,6 @@ func (c *console) knocked(w http.ResponseWriter, r *http.Request, token string) 
 		}
 	}
 	if err != nil {
-		c.say("⚠ the code was used by " + by + ": " + control.AsError(err).Message)
 		fail(w, err)
 		return
 	}
@@ -240,6 +241,7 @@ func (c *console) pairs(w http.ResponseWriter, r *http.Request) {
 		fail(w, errNoCode("this code pairs nobody"))
 		return
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the human may take longer
 	select {
 	case <-p.settled:
 	case <-r.Context().Done():
@@ -318,12 +320,15 @@ func beside(out term.Screen, drawing code, about []string) {
 // servePhone prepares a console for a phone.
 func (c *console) servePhone(run *cli.Program, s settings) error {
 	c.phone.Listen, c.phone.At, c.phone.Cert, c.phone.Key = s.listen, s.at, s.cert, s.key
+	if s.pair {
+		c.phone.Device = nil // it may be in the hands of somebody else, who would take back each question
+	}
 	if err := c.phone.keep(); err != nil {
 		return err
 	}
 	d := c.phone.Device
 	c.door.device = c.phone.knows(c.places.first(), c.now())
-	if c.door.device != nil && !s.pair {
+	if c.door.device != nil {
 		c.p.Out.Printf("Your phone is let in there, as it was paired %s (%s).\n", c.p.View().At(d.Since, cli.TimeForm), visible.Line(d.Browser))
 		c.p.View().Next("parley console --phone --pair", "pair another, which ends this one")
 		c.note("Ctrl-C ends it.")

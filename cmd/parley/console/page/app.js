@@ -158,24 +158,35 @@
     loads = false;
   };
 
-  // live: the console tells of which kinds things have happened.
-  const live = document.getElementById("live");
-  let source;
+  // live: the console tells of which kinds things have happened. It tells one tab, which tells the others:
+  // a browser has no more than six connections to a place, and further pages would not load.
+  const live = document.getElementById("live"), tabs = new BroadcastChannel("live");
+  let source, leave;
   const tell = (state, words) => { if (live.dataset.state !== state) { live.dataset.state = state; live.textContent = words; } };
-  const follow = () => {
-    if (source) return;
-    source = new EventSource("/live");
-    source.onmessage = (event) => {
-      const kinds = event.data.split(" ");
-      if (kinds.includes("lost") && !kinds.includes("begun")) { tell("lost", "the node is gone"); return; }
-      tell("on", "live");
-      const wants = (document.body.dataset.live + " begun missed desk gate").split(" ");
-      if (!kinds.some((kind) => wants.includes(kind))) return;
-      refresh();
-    };
-    source.onerror = () => tell("lost", "the console has ended");
+  const hear = (words) => {
+    const kinds = words.split(" ");
+    if (kinds.includes("ended")) { tell("lost", "the console has ended"); return; }
+    if (kinds.includes("lost") && !kinds.includes("begun")) { tell("lost", "the node is gone"); return; }
+    tell("on", "live");
+    const wants = (document.body.dataset.live + " begun missed desk gate").split(" ");
+    if (kinds.some((kind) => wants.includes(kind))) refresh();
   };
-  addEventListener("pagehide", () => { source?.close(); source = null; });
+  const spread = (words) => { hear(words); tabs.postMessage(words); };
+  tabs.onmessage = ({ data }) => {
+    if (data !== "new") hear(data); else if (source && live.dataset.state === "on") tabs.postMessage("here");
+  };
+  const follow = () => {
+    tabs.postMessage("new");
+    if (leave) return;
+    leave = () => {};
+    navigator.locks.request("live", () => new Promise((over) => {
+      source = new EventSource("/live");
+      source.onmessage = (event) => spread(event.data);
+      source.onerror = () => spread("ended");
+      leave = over;
+    }));
+  };
+  addEventListener("pagehide", () => { if (source) { source.close(); leave(); source = leave = null; } });
   addEventListener("pageshow", follow);
   follow();
   setInterval(() => { if (!document.hidden) load(); }, 60000); // how long ago things were changes by itself, and scores fade
