@@ -53,8 +53,8 @@ its address. See the how-to: docs/how-to/look-in-a-browser.md.
 --phone lets in one phone alone, and tells it of gates. It is paired once, by a
 code that you scan and a number that you compare here, and is let in for 90
 days. The address stays: the one of --listen or --at, else the first private
-address of this machine, with a certificate of this home. --pair pairs another
-phone, which ends the one before.
+address of this machine, with a certificate of this home. --pair puts out the
+phone that is paired, and pairs another one.
 
 --tty shows the fleet in this terminal, also over ssh: talk as it comes, hosts
 and agents, what runs, gates. ? names its keys.`,
@@ -157,7 +157,7 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 	if !c.desk.terminal {
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet()}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet(), ConnState: bounded()}
 	for _, l := range listeners {
 		go func() { stop(server.Serve(l)) }() // ends when the server is closed
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -164,6 +165,9 @@ func TestTheWallsOfTheConsole(t *testing.T) {
 		{"a deed that is read", "GET", "/leave", nat, nil, 404},
 		{"a path that climbs", "GET", "/static/../gates", none, nil, 307},
 		{"a token that is none", "POST", "/enter", none, nil, 400},
+		{"a token without end", "POST", "/enter", none, []func(*http.Request){func(r *http.Request) {
+			r.Body = io.NopCloser(strings.NewReader(`{"token":"` + strings.Repeat("a", 2*mostOfStrangers) + `"}`))
+		}}, 400},
 	} {
 		w := x.ask(row.method, row.path, "", row.bears, append(row.change, header("Content-Type", "multipart/form-data; boundary=b"), func(r *http.Request) {
 			if row.path != "/enter" && row.method == http.MethodPost {
@@ -423,6 +427,41 @@ func TestBothLoopbacks(t *testing.T) {
 	x.c.places = places{"https://[2001:db8::7]:7400"}
 	if got := x.c.cookieName(); got != "__Host-parley7400" {
 		t.Errorf("the cookie is called %s", got)
+	}
+}
+
+// It prevents: strangers who fill the memory by connections.
+func TestConnectionsOfStrangers(t *testing.T) {
+	told := bounded()
+	conn, other := net.Pipe()
+	for range mostConnections {
+		told(conn, http.StateNew)
+	}
+	told(conn, http.StateClosed)
+	told(conn, http.StateNew)
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		t.Errorf("the last one is closed: %v", err)
+	}
+	told(conn, http.StateNew)
+	if _, err := other.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("one too many is not closed: %v", err)
+	}
+}
+
+// A phone is put out before another one is paired. It prevents: a stolen phone takes back each question
+// of the pairing that is to end it.
+func TestAnotherPhone(t *testing.T) {
+	dir := t.TempDir()
+	first := newPhone(t, dir)
+	b := first.paired()
+	next := newPhone(t, dir)
+	for _, pair := range []bool{false, true} {
+		if err := next.c.servePhone(next.Program, settings{phone: true, pair: pair}); err != nil || next.inside(b) == pair {
+			t.Errorf("with --pair %v, the phone is inside: %v (%v)", pair, next.inside(b), err)
+		}
+	}
+	if kept, err := readPhone(dir); err != nil || kept.Device != nil {
+		t.Errorf("it is kept: %+v, %v", kept, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -117,7 +118,7 @@ func (c *console) cookieName() string {
 // enter answers the page that a link leads to.
 func (c *console) enter(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Token string }
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r.Body, mostOfStrangers)).Decode(&asked); err != nil {
 		fail(w, control.Errorf(control.KindUsage, "", "cannot read what the page sent"))
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -229,7 +230,7 @@ func (c *console) letIn(ctx context.Context, run *cli.Program, p *pairing) {
 // pairs answers a device that shows its number, when the human has answered.
 func (c *console) pairs(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Ticket string }
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+	if err := json.NewDecoder(io.LimitReader(r.Body, mostOfStrangers)).Decode(&asked); err != nil {
 		fail(w, control.Errorf(control.KindUsage, "", "cannot read what the page sent"))
 		return
 	}
@@ -330,7 +331,10 @@ func (c *console) servePhone(run *cli.Program, s settings) error {
 	c.door.device = c.phone.knows(c.places.first(), c.now())
 	if c.door.device != nil {
 		c.p.Out.Printf("Your phone is let in there, as it was paired %s (%s).\n", c.p.View().At(d.Since, cli.TimeForm), visible.Line(d.Browser))
-		c.p.View().Next("parley console --phone --pair", "pair another, which ends this one")
+		if c.print != "" {
+			c.note("If the phone warns of the certificate, go on only if its SHA-256 fingerprint is " + c.print)
+		}
+		c.p.View().Next("parley console --phone --pair", "put it out, and pair another")
 		c.note("Ctrl-C ends it.")
 		return nil
 	}

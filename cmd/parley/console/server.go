@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"path"
 	"slices"
+	"sync/atomic"
 
 	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/node/control"
@@ -19,6 +21,28 @@ var files embed.FS
 
 // most is how much a page may send: a message of the longest form, as JSON.
 const most = 1 << 20
+
+// What strangers may take: of the memory by what they send, and of connections. Whoever reaches the port
+// can hold some for as long as a page may take to be read.
+const (
+	mostOfStrangers = 1 << 10
+	mostConnections = 4096
+)
+
+// bounded closes connections beyond the most.
+func bounded() func(net.Conn, http.ConnState) {
+	var open atomic.Int64
+	return func(conn net.Conn, is http.ConnState) {
+		switch is {
+		case http.StateNew:
+			if open.Add(1) > mostConnections {
+				_ = conn.Close()
+			}
+		case http.StateClosed, http.StateHijacked:
+			open.Add(-1)
+		}
+	}
+}
 
 // policy is what a page may load and do: what this console serves, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
