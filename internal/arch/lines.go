@@ -15,15 +15,15 @@ const slack = 150
 // limits is how large the rooms of parley are.
 func limits() []Limit {
 	return []Limit{
-		{"bus", 5589},
-		{"cmd", 28590},
-		{"configs", 3727},
-		{"fleet", 19110},
-		{"gitsync", 18161},
-		{"internal", 8598},
-		{"internal/testkit", 3321},
-		{"node", 47412},
-		{"node/control", 5087},
+		{"bus", 5601},
+		{"cmd", 32612},
+		{"configs", 3747},
+		{"fleet", 19162},
+		{"gitsync", 18304},
+		{"internal", 8729},
+		{"internal/testkit", 3502},
+		{"node", 47569},
+		{"node/control", 5094},
 		{"protocol", 8939},
 	}
 }
