@@ -79,6 +79,7 @@ func (w *wires) dial(ctx context.Context, host string, r carrier.Request) (io.Re
 	}
 	go func() { // ends with the connection
 		far, err := l.Accept()
+		_ = l.Close() // not before: it would reset what is not accepted yet
 		if err != nil {
 			return
 		}
@@ -87,9 +88,9 @@ func (w *wires) dial(ctx context.Context, host string, r carrier.Request) (io.Re
 	}()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
+		_ = l.Close()
 		return nil, err
 	}
-	_ = l.Close()
 	line, err := json.Marshal(r)
 	if err == nil {
 		_, err = conn.Write(append(line, '\n'))

@@ -46,7 +46,7 @@ const words = {
   async click({ at }) { await page.click(at); },
   async type({ at, text }) { await page.fill(at, text); },
   async press({ at, text }) { if (at) await page.focus(at); await page.keyboard.press(text); },
-  async await({ at, text }) {
+  async await({ at, text = "" }) {
     await page.waitForFunction(([at, text]) => [...document.querySelectorAll(at)].some((e) => (e.innerText ?? e.textContent).includes(text)), [at, text]);
   },
   async text({ at, stranger: alone }) { return { text: await (alone ? stranger : page).innerText(at) }; },
