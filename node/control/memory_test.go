@@ -247,11 +247,17 @@ func (s *memory) Show(_ context.Context, r control.ShowRequest) (control.Message
 }
 
 func (s *memory) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
+	if r.Before != "" && r.Follow {
+		return control.Errorf(control.KindUsage, "", "cannot follow the log: what comes stands before no message")
+	}
 	next := 0
 	for first := true; ; first = false {
 		s.mu.Lock()
 		var due []control.Message
 		for _, m := range s.messages[next:] {
+			if m.Path.String() == r.Before {
+				break
+			}
 			if (r.Channel == "" || r.Channel == m.Channel.String()) && (r.Everything || m.Type == protocol.TypeText) {
 				due = append(due, m)
 			}
