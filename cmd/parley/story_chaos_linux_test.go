@@ -60,6 +60,12 @@ X
 kill -9 "$node"; sleep $MARK`, attempts: 2, share: 2, short: true},
 }
 
+// meant reports whether an address is the agent's, or all.
+func (a chaosAgent) meant(address string) bool {
+	name, _, _ := strings.Cut(address, "@")
+	return name == a.name || name == "all"
+}
+
 // chaos is a fleet to which everything happens at once.
 type chaos struct {
 	t       *testing.T
@@ -127,21 +133,34 @@ func newChaos(t *testing.T, size chaosSize) *chaos {
 	}
 	for _, alias := range []string{"black", "grey", "white"} {
 		h := newStoryHost(t, alias, "--fleet", "chaos", "--remote", c.remote, "--listen", "127.0.0.1:0")
-		h.env = []string{"MARK=" + c.mark}
-		config, err := os.ReadFile(h.home.Config())
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Conversations are short, and there are no budgets. Mail that a budget holds back would
-		// wait for a human.
-		text := strings.NewReplacer("fetch_interval: 10s", "fetch_interval: 500ms", "max_hops: 8", "max_hops: 3", "max_commands: auto", "max_commands: 6",
-			"max_runs: 60", "max_runs: 100000", "max_conversation_runs: 30", "max_conversation_runs: 100000").Replace(string(config))
-		if err := os.WriteFile(h.home.Config(), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c.hosts = append(c.hosts, h)
-		c.begin(h)
+		c.take(h, "fetch_interval: 10s", "fetch_interval: 500ms", "max_commands: auto", "max_commands: 6")
 	}
+	c.serve()
+	return c
+}
+
+// take starts the node of a host whose home is made, with these settings replaced too. Conversations
+// are short, and there are no budgets: mail that a budget holds back would wait for a human.
+func (c *chaos) take(h *storyHost, settings ...string) {
+	c.t.Helper()
+	h.env = []string{"MARK=" + c.mark}
+	config, err := os.ReadFile(h.home.Config())
+	if err == nil {
+		text := strings.NewReplacer(append(settings, "max_hops: 8", "max_hops: 3", "max_runs: 60", "max_runs: 100000",
+			"max_conversation_runs: 30", "max_conversation_runs: 100000")...).Replace(string(config))
+		err = os.WriteFile(h.home.Config(), []byte(text), 0o600)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.hosts = append(c.hosts, h)
+	c.begin(h)
+}
+
+// serve adds the agents to their hosts, and waits until all hosts know them.
+func (c *chaos) serve() {
+	t := c.t
+	t.Helper()
 	for _, a := range c.agents {
 		file, notes := filepath.Join(c.notes, a.name+".sh"), filepath.Join(c.notes, a.name)
 		script := fmt.Sprintf("NOTES=%s\necho \"$PARLEY_MESSAGE\" >>$NOTES\n%s\n", notes, a.script)
@@ -163,7 +182,6 @@ func newChaos(t *testing.T, size chaosSize) *chaos {
 			return !slices.ContainsFunc(c.agents, func(a chaosAgent) bool { return !strings.Contains(known, a.name) })
 		})
 	}
-	return c
 }
 
 // begin starts a node. It starts it again if one of its agents ends the node before the node has
@@ -366,7 +384,7 @@ func (c *chaos) works(all []control.Message) map[work][]control.Message {
 			continue
 		}
 		for _, a := range c.agents {
-			if m.From != a.name && authors[m.Re] != a.name && (slices.Contains(m.To, a.name) || slices.Contains(m.To, "all")) {
+			if m.From != a.name && authors[m.Re] != a.name && slices.ContainsFunc(m.To, a.meant) {
 				works[work{a.name, m.Path.String()}] = nil
 			}
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,14 +15,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// smallDisk returns a file system of its own with room for a few megabytes. Only root can make one.
-func smallDisk(t *testing.T) string {
+// smallDisk returns a file system of its own with room for so many megabytes. Only root can make one.
+func smallDisk(t *testing.T, megabytes int) string {
 	t.Helper()
 	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Getuid() != 0 {
 		t.Skip("needs root, to mount a file system: set PARLEY_ROOT_TESTS=1")
 	}
 	dir := t.TempDir()
-	if err := unix.Mount("parley-test", dir, "tmpfs", 0, "size=12m"); err != nil {
+	if err := unix.Mount("parley-test", dir, "tmpfs", 0, fmt.Sprintf("size=%dm", megabytes)); err != nil {
 		t.Skipf("cannot mount a file system: %v", err)
 	}
 	t.Cleanup(func() {
@@ -52,7 +53,7 @@ func fill(t *testing.T, path string) {
 // cannot be asked any more, or needs a restart; half of a commit, or of a push by hand, that stays
 // behind.
 func TestDiskFullAndFreed(t *testing.T) {
-	disk := smallDisk(t)
+	disk := smallDisk(t, 12)
 	home := configs.Home{Dir: filepath.Join(disk, "home")}
 	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 	h.must("init", "--alias", "small", "--human", "nat")
