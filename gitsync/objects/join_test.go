@@ -2,12 +2,14 @@ package objects
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -463,4 +465,50 @@ func TestAnyOrderOfWork(t *testing.T) {
 	if kind, _, err := h.Read(h.tip); err != nil || kind != plumbing.CommitObject {
 		t.Error(kind, err)
 	}
+}
+
+// Of a pack with the versions of a growing folder, which are deltas of each other, an object is
+// damaged. It prevents: a replacement that holds each version whole, many times as large, as a folder
+// of a thousand messages has a thousand versions; and one that has the bytes of the pack before the
+// damage, so its name, and goes with it.
+func TestReplacedPackIsNoLarger(t *testing.T) {
+	h := newHistory(t)
+	h.commit(t, "day", 1000)
+	for range 30 {
+		h.commit(t, "day", 1)
+	}
+	h.seal(t)
+	again, err := Open(h.dir, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	packs := again.packs.all()
+	if len(packs) != 1 {
+		t.Fatalf("there are %d packs", len(packs))
+	}
+	newest := BlobHash(fmt.Appendf(nil, "file %d\n", h.n))
+	again.heal = func(want Hash) error { return again.PutLoose(plumbing.BlobObject, h.all[want]) }
+	data, err := os.ReadFile(packs[0].Base + ".pack")
+	at, _, err2 := packs[0].Find(newest)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	data[at+3] ^= 0x55
+	if err := errors.Join(os.Remove(packs[0].Base+".pack"), os.WriteFile(packs[0].Base+".pack", data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := again.Read(newest); err != nil {
+		t.Fatal(err)
+	}
+	if did, err := again.ReplaceDamaged(); err != nil || len(did) != 1 || !strings.HasPrefix(did[0], "replaced") {
+		t.Fatalf("%q, %v", did, err)
+	}
+	size := int64(0)
+	for _, p := range again.packs.all() {
+		size += p.Size()
+	}
+	if size > int64(len(data))*5/4 {
+		t.Errorf("a pack of %d bytes was replaced by %d", len(data), size)
+	}
+	h.wantAll(t)
 }

@@ -188,6 +188,13 @@ func (s *packSet) replace(base string) {
 	s.replaced[base] = true
 }
 
+// mended notes that a pack that was found damaged is whole now.
+func (s *packSet) mended(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.damaged, base)
+}
+
 func (s *packSet) noteDamaged(p *pack.Pack) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

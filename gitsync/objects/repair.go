@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // tempAge is how old an unfinished file of the git program must be to count as left behind.
@@ -107,13 +108,19 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 
 // ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of such
 // a pack are there, a pack of these copies takes its place. The damaged pack is put aside, under a
-// name that git does not look at. ReplaceDamaged returns what it did, a sentence for each pack.
+// name that git does not look at, unless the other one has its name. ReplaceDamaged returns what it
+// did, a sentence for each pack.
 func (s *Store) ReplaceDamaged() ([]string, error) {
 	var did []string
 	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
 		if err := s.copyPack(p); err != nil {
 			did = append(did, fmt.Sprintf("the damaged pack %s stays, because a part of it is nowhere else: %v", name, err))
+			continue
+		}
+		if !p.IsThere() { // the copy has the bytes that the pack had before the damage, so its name and place
+			s.packs.mended(p.Base)
+			did = append(did, "replaced the damaged pack "+name)
 			continue
 		}
 		if err := s.packs.drop(p.Base, func() error { return s.folder.putAside(p.Base) }); err != nil {
@@ -124,32 +131,26 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 	return did, nil
 }
 
+// copyPack puts good copies of all objects of a pack into other packs. They are read in the order of
+// the pack: there a tree stands beside the trees of which it can be a delta.
 func (s *Store) copyPack(p *pack.Pack) error {
-	var names []Hash
-	if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
+	placed, lost, err := p.InOrder()
+	if err != nil {
 		return err
 	}
+	names := append(each.Of(placed, func(l pack.Located) Hash { return l.Hash }), lost...)
 	s.Hold()
-	copied := missing{store: s, builder: &Builder{}, take: func(b *Builder) error {
-		data, err := packOf(b)
-		if err != nil {
-			return err
-		}
-		return s.InstallPack(bytes.NewReader(data))
-	}}
+	g := newGathering(newTreeCache(transferBytes), func(data []byte, _ []Hash) error { return s.InstallPack(bytes.NewReader(data)) })
 	for _, h := range names {
 		typ, data, err := s.read(h, pack.MaxObject, true)
+		if err == nil {
+			err = g.add(typ, h, data)
+		}
 		if err != nil {
 			return errors.Join(err, s.Release())
 		}
-		copied.add(typ, data)
-		if copied.size > transferBytes {
-			if err := copied.flush(); err != nil {
-				return errors.Join(err, s.Release())
-			}
-		}
 	}
-	return errors.Join(copied.flush(), s.Release())
+	return errors.Join(g.flush(), s.Release())
 }
 
 func packOf(b *Builder) ([]byte, error) {
