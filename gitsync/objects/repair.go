@@ -115,7 +115,7 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
 		if err := s.copyPack(p); err != nil {
-			did = append(did, fmt.Sprintf("the damaged pack %s stays, because a part of it is nowhere else: %v", name, err))
+			did = append(did, fmt.Sprintf("the damaged pack %s stays, because not all of it can be copied: %v", name, err))
 			continue
 		}
 		if !p.IsThere() { // the copy has the bytes that the pack had before the damage, so its name and place
