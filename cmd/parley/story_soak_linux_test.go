@@ -228,6 +228,7 @@ func (s *soaking) lapse() {
 	names := slices.Sorted(maps.Keys(faults))
 	name := names[s.random.IntN(len(names))]
 	s.faults[name]++
+	s.t.Logf("%s: %s, for %s", time.Now().Format(time.TimeOnly), name, pause)
 	faults[name]()
 }
 
