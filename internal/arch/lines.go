@@ -19,7 +19,7 @@ func limits() []Limit {
 		{"cmd", 32612},
 		{"configs", 3747},
 		{"fleet", 19162},
-		{"gitsync", 18304},
+		{"gitsync", 18312},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
 		{"node", 47569},
