@@ -123,10 +123,13 @@ func (d *desk) end(brought time.Time) {
 	d.now.cancel()
 	d.now = nil
 	now := d.clock()
-	if !d.left && now.Sub(brought) >= atOnce {
-		d.rests = 0
-	} else {
+	switch {
+	case d.left:
 		d.rests = min(max(leastRest, 2*d.rests), mostRest)
+	case now.Sub(brought) < atOnce:
+		d.rests = leastRest
+	default:
+		d.rests = 0
 	}
 	d.until = now.Add(d.rests)
 	d.mu.Unlock()
