@@ -18,7 +18,7 @@ type Damage struct {
 // returns what it found. Several goroutines at once call `step` with the number of objects that
 // were read since the last call.
 func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, error) {
-	defer r.replaceDamaged()
+	defer r.replaceDamaged(ctx)
 	var found []objects.Damage
 	well, err := r.store.Check(ctx, step, func(d objects.Damage) { found = append(found, d) })
 	if err != nil {

@@ -152,8 +152,8 @@ func (m *mender) rest(now bool) error {
 }
 
 // replaceDamaged replaces packs in which damage was found.
-func (r *Record) replaceDamaged() {
-	did, err := r.store.ReplaceDamaged()
+func (r *Record) replaceDamaged(ctx context.Context) {
+	did, err := r.store.ReplaceDamaged(ctx)
 	for _, what := range did {
 		r.log.Warn().Msg("record mended: " + what)
 	}

@@ -139,7 +139,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 			failures = 0
 		}
 		r.noteCommit(err)
-		r.replaceDamaged()
+		r.replaceDamaged(ctx)
 		r.room.look()
 		if err := r.store.Retire(); err != nil {
 			r.log.Warn().Err(err).Msg("a replaced pack stays")
@@ -226,7 +226,7 @@ func (r *Record) Sync(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot sync: %w", ErrClosed)
 	}
-	defer r.replaceDamaged()
+	defer r.replaceDamaged(ctx)
 	if !r.opts.isShared() {
 		return r.main.commit(ctx, true)
 	}

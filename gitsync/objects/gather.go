@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +37,9 @@ func (j *joins) hasManyLoose() bool {
 // gatherLoose puts loose objects that are old enough into packs and removes their files. Each pack
 // is durable and has its .keep before any of these files goes.
 func (j *joins) gatherLoose(ctx context.Context) error {
-	g := newGathering(j.trees, func(data []byte, names []Hash) error {
+	g := newGathering(j.trees, func(data, idx []byte, names []Hash) error {
 		j.packs.Hold()
-		err := j.packs.InstallPack(bytes.NewReader(data))
+		err := j.packs.installMade(data, idx)
 		for i := 0; err == nil && i < len(names); i++ {
 			err = j.loose.remove(names[i])
 		}
@@ -75,14 +74,14 @@ func (j *joins) gatherLoose(ctx context.Context) error {
 // gathering puts objects that come one by one into packs of bounded size.
 type gathering struct {
 	known *treeCache
-	take  func(pack []byte, names []Hash) error // takes in a pack, with the names of its objects
+	take  func(pack, idx []byte, names []Hash) error // takes in a pack, with the names of its objects
 
 	builder Builder
 	size    int
 	trees   map[string]Hash // the last tree, by the name of its first entry
 }
 
-func newGathering(known *treeCache, take func(pack []byte, names []Hash) error) *gathering {
+func newGathering(known *treeCache, take func(pack, idx []byte, names []Hash) error) *gathering {
 	return &gathering{known: known, take: take, trees: map[string]Hash{}}
 }
 
@@ -118,11 +117,11 @@ func (g *gathering) flush() error {
 	if len(g.builder.objects) == 0 {
 		return nil
 	}
-	data, err := packOf(&g.builder)
+	data, idx, err := packOf(&g.builder)
 	if err != nil {
 		return err
 	}
 	names := each.Of(g.builder.objects, func(o object) Hash { return o.hash })
 	g.builder, g.size, g.trees = Builder{}, 0, map[string]Hash{}
-	return g.take(data, names)
+	return g.take(data, idx, names)
 }

@@ -500,7 +500,7 @@ func TestReplacedPackIsNoLarger(t *testing.T) {
 	if _, _, err := again.Read(newest); err != nil {
 		t.Fatal(err)
 	}
-	if did, err := again.ReplaceDamaged(); err != nil || len(did) != 1 || !strings.HasPrefix(did[0], "replaced") {
+	if did, err := again.ReplaceDamaged(t.Context()); err != nil || len(did) != 1 || !strings.HasPrefix(did[0], "replaced") {
 		t.Fatalf("%q, %v", did, err)
 	}
 	size := int64(0)

@@ -197,7 +197,7 @@ func FindIn(data []byte, want Hash) (typ plumbing.ObjectType, content []byte, ok
 }
 
 // take takes in a pack with objects that were saved from a torn one.
-func (r packRepair) take(data []byte, _ []Hash) error {
+func (r packRepair) take(data, _ []byte, _ []Hash) error {
 	received, err := r.folder.receive(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("cannot keep what a torn pack held: %w", err)

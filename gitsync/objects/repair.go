@@ -1,7 +1,8 @@
 package objects
 
 import (
-	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -109,12 +110,15 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 // ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of such
 // a pack are there, a pack of these copies takes its place. The damaged pack is put aside, under a
 // name that git does not look at, unless the other one has its name. ReplaceDamaged returns what it
-// did, a sentence for each pack.
-func (s *Store) ReplaceDamaged() ([]string, error) {
+// did, a sentence for each pack. If ctx ends, the damaged packs that are left stay as they are.
+func (s *Store) ReplaceDamaged(ctx context.Context) ([]string, error) {
 	var did []string
 	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
-		if err := s.copyPack(p); err != nil {
+		if err := s.copyPack(ctx, p); err != nil {
+			if ctx.Err() != nil {
+				return did, nil
+			}
 			did = append(did, fmt.Sprintf("the damaged pack %s stays, because not all of it can be copied: %v", name, err))
 			continue
 		}
@@ -133,18 +137,18 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 
 // copyPack puts good copies of all objects of a pack into other packs. They are read in the order of
 // the pack: there a tree stands beside the trees of which it can be a delta.
-func (s *Store) copyPack(p *pack.Pack) error {
+func (s *Store) copyPack(ctx context.Context, p *pack.Pack) error {
 	placed, lost, err := p.InOrder()
 	if err != nil {
 		return err
 	}
 	names := append(each.Of(placed, func(l pack.Located) Hash { return l.Hash }), lost...)
 	s.Hold()
-	g := newGathering(newTreeCache(transferBytes), func(data []byte, _ []Hash) error { return s.InstallPack(bytes.NewReader(data)) })
+	g := newGathering(newTreeCache(treeCacheBytes), func(data, idx []byte, _ []Hash) error { return s.installMade(data, idx) })
 	for _, h := range names {
 		typ, data, err := s.read(h, pack.MaxObject, true)
 		if err == nil {
-			err = g.add(typ, h, data)
+			err = cmp.Or(ctx.Err(), g.add(typ, h, data))
 		}
 		if err != nil {
 			return errors.Join(err, s.Release())
@@ -153,13 +157,14 @@ func (s *Store) copyPack(p *pack.Pack) error {
 	return errors.Join(g.flush(), s.Release())
 }
 
-func packOf(b *Builder) ([]byte, error) {
+// packOf returns a pack with the objects of a builder, and its index.
+func packOf(b *Builder) (data, idx []byte, err error) {
 	all, err := new(rolling).with(b, pack.NewWriter(nil))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	data, _, _ := pack.Encode(all.body, all.entries)
-	return data, nil
+	data, _, idx = pack.Encode(all.body, all.entries)
+	return data, idx, nil
 }
 
 // below returns the path of a file below the repository at dir, as git writes it.

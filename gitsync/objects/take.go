@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,20 @@ func (w *Writer) InstallPack(in io.Reader) error {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
 	defer r.discard()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.takePack(r)
+}
+
+// installMade is InstallPack for a pack that was made here, with its index. It is not read again, which
+// would take many times its memory.
+func (w *Writer) installMade(data, idx []byte) error {
+	temp, err := w.folder.receivePack(bytes.NewReader(data))
+	r := receivedPack{temp: temp, idx: idx}
+	defer r.discard()
+	if err != nil {
+		return fmt.Errorf("cannot write a pack: %w", err)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.takePack(r)

@@ -155,5 +155,6 @@ func (s *Store) PackAll(commit Hash, most int) ([]byte, error) {
 		return nil, err
 	}
 	m.add(plumbing.CommitObject, data)
-	return packOf(m.builder)
+	data, _, err = packOf(m.builder)
+	return data, err
 }
