@@ -78,12 +78,12 @@ colours).`
 	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
 	shown := []*cobra.Command{
 		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin, node.End),
-		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewReadCommand(p), talk.NewLogCommand(p),
+		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewLogCommand(p),
 		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), doctor.NewCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records, console.NewCommand(p, New),
 	}
 	root.AddCommand(shown...)
 	addHidden(root, host.NewLsCommand(p), demo.NewCommand(p, New), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p),
-		talk.NewSearchCommand(p), talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
+		talk.NewSearchCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p),
 		talk.NewChannelCommand(p), talk.NewMemoryCommand(p), talk.NewPresenceCommand(p), with.NewImportCommand(p),
 		talk.NewPromptCommand(p), runs.NewTraceCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewNotifyCommand(p),
 		session.NewCommand(p), mcp.NewCommand(p), bench.NewCommand(p), newCompletionCommand(p), newVersionCommand(p), newWhoamiCommand(p),
