@@ -47,11 +47,11 @@ type soaking struct {
 
 // sample is what the node of a host took at one time.
 type sample struct {
-	host                       int
-	at, age                    time.Duration // since the beginning, since the start of the node
-	resident, private          int           // memory, in kB
-	files, goroutines, journal int
-	messages                   int // of the record
+	host              int
+	at, age           time.Duration // since the beginning, since the start of the node
+	resident, private int           // memory, in kB
+	files, goroutines int
+	messages          int // of the record
 }
 
 // Three hosts, joined by invitation lines, one of them carrying the record, live with a fault every
