@@ -172,18 +172,24 @@ func TestRealConsole(t *testing.T) {
 	ended()
 }
 
+// lonely is one host with an agent, and a browser that its console has let in.
+func lonely(t *testing.T) (alpha *storyHost, b *browser.Browser, origin string, terminal *clitest.Terminal, ended func()) {
+	t.Helper()
+	b = browser.Open(t)
+	alpha = newStoryHost(t, "alpha")
+	alpha.start()
+	alpha.must("agent", "add", "skills", "--inbox")
+	terminal, link, ended := consoleOf(t, alpha)
+	b.Do(browser.Word{Do: "go", At: link})
+	b.Await("h1", "Fleet")
+	return alpha, b, link[:strings.Index(link, "/enter")], terminal, ended
+}
+
 // Another site cannot show the console in a frame, read it, have it do something, or get its cookie. It
 // prevents: framing, forged requests, a message whose link leads to a port of another user, and tabs
 // that keep further ones from loading.
 func TestRealConsoleBesideAnotherSite(t *testing.T) {
-	b := browser.Open(t)
-	alpha := newStoryHost(t, "alpha")
-	alpha.start()
-	alpha.must("agent", "add", "skills", "--inbox")
-	terminal, link, ended := consoleOf(t, alpha)
-	origin := link[:strings.Index(link, "/enter")]
-	b.Do(browser.Word{Do: "go", At: link})
-	b.Await("h1", "Fleet")
+	alpha, b, origin, terminal, ended := lonely(t)
 	b.Run(`void [..."12345678"].map(() => open("/work"))`)
 	b.Go(origin + "/work")
 	b.Await("#live", "live")
@@ -214,14 +220,7 @@ func TestRealConsoleBesideAnotherSite(t *testing.T) {
 // A tab in which messages come for a long time holds no more than at first. It prevents: a page that
 // fills the memory.
 func TestRealConsoleStaysSmall(t *testing.T) {
-	b := browser.Open(t)
-	alpha := newStoryHost(t, "alpha")
-	alpha.start()
-	alpha.must("agent", "add", "skills", "--inbox")
-	_, link, _ := consoleOf(t, alpha)
-	origin := link[:strings.Index(link, "/enter")]
-	b.Do(browser.Word{Do: "go", At: link})
-	b.Await("h1", "Fleet")
+	alpha, b, origin, _, _ := lonely(t)
 	alpha.must("hey", "skills", "the first")
 	b.Go(origin + "/talk/" + alpha.log()[len(alpha.log())-1].Channel.String())
 	size := func(n int) (heap, nodes int) {

@@ -27,11 +27,12 @@ type hubs struct {
 // These must not be dialled before the hosts that really exist. The bus asks before each round of
 // dials.
 func (hs *hubs) List() (all []bus.Hub) {
-	hs.Folded(func(s *fleet.State) { all = hs.listIn(s) })
+	joined := carry.ReadHint(hs.Home)
+	hs.Folded(func(s *fleet.State) { all = hs.listIn(s, joined) })
 	return all
 }
 
-func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
+func (hs *hubs) listIn(s *fleet.State, joined carry.Hint) []bus.Hub {
 	var all []bus.Hub
 	for _, named := range hs.Config.Bus.Hubs {
 		alias, address, err := configs.ParseHub(named)
@@ -45,7 +46,7 @@ func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
 		all = append(all, hub)
 	}
 	for _, h := range s.Keys().BySeniority() {
-		if addresses := hs.reachable(h); h.Alias != hs.Config.Alias && len(addresses) > 0 {
+		if addresses := reachable(h, joined); h.Alias != hs.Config.Alias && len(addresses) > 0 {
 			all = append(all, bus.Hub{Alias: h.Alias, Keys: keysNow(s, h, hs.Now()), Addresses: addresses})
 		}
 	}
@@ -66,15 +67,15 @@ func keysNow(s *fleet.State, h *keys.Host, now time.Time) []string {
 // reachable are the addresses of a host that can lead to it from here. An address on the loopback
 // is only dialled if that host says that it is on this machine, or if this one has joined by such an
 // address of it: a machine may have several names. If it has no name, no other host is on it.
-func (hs *hubs) reachable(h *keys.Host) []string {
+func reachable(h *keys.Host, joined carry.Hint) []string {
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		local, err := isLocal(address)
-		return err != nil || local && !hs.isHere(h)
+		return err != nil || local && !isHere(h, joined)
 	})
 }
 
-func (hs *hubs) isHere(h *keys.Host) bool {
-	here, joined := whereabouts.Hostname(), carry.ReadHint(hs.Home)
+func isHere(h *keys.Host, joined carry.Hint) bool {
+	here := whereabouts.Hostname()
 	return here != "" && h.Hostname == here || joined.Alias == h.Alias && slices.ContainsFunc(joined.Addresses, func(address string) bool {
 		local, err := isLocal(address)
 		return local && err == nil

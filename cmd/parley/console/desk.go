@@ -30,8 +30,8 @@ type desk struct {
 	until time.Time // so long nothing is asked after a decision that was left, or that took no time
 }
 
-// After a decision that a page has taken back, or that was over at once, the terminal rests, and twice as
-// long each time. So a page that somebody has taken over cannot put another question in the place of
+// After a decision that was over at once the terminal rests, and after one that a page has taken back
+// twice as long each time. So a page that somebody has taken over cannot put another question in the place of
 // the one that is about to be answered, nor fill the terminal.
 const (
 	leastRest = 3 * time.Second

@@ -82,7 +82,7 @@ func (s *sheets) frame(title string) sheet {
 func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, title, live, name string, body any) {
 	var out bytes.Buffer
 	if err := s.forms.ExecuteTemplate(&out, name, body); err != nil {
-		s.execute(w, http.StatusInternalServerError, "door", s.frame("parley"))
+		http.Error(w, "cannot show this page: "+visible.Line(err.Error()), http.StatusInternalServerError)
 		return
 	}
 	sh := s.frame(title)
