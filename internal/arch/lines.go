@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 18332},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
-		{"node", 47569},
+		{"node", 47570},
 		{"node/control", 5094},
 		{"protocol", 8939},
 	}
