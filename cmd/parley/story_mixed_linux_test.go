@@ -149,7 +149,7 @@ func accountOf(t testing.TB, messages []control.Message) []string {
 	t.Helper()
 	var lines []string
 	for _, m := range messages {
-		m.ChannelName, m.Direct, m.Because, m.Unattended, m.Heard = "", false, "", false, nil
+		m.ChannelName, m.Direct, m.Because, m.Unattended, m.Heard, m.Hops = "", false, "", false, nil, 0
 		m.Ref, m.Re = strings.TrimPrefix(m.Ref, m.Channel.String()+"/"), strings.TrimPrefix(m.Re, m.Channel.String()+"/")
 		line, err := json.Marshal(m)
 		if err != nil {

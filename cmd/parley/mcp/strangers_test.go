@@ -124,7 +124,7 @@ func TestRealInspector(t *testing.T) {
 	ask := func(words ...string) string {
 		return node(t, nil, inspector, append([]string{"--cli", "--config", config, "--server", "parley", "--method"}, words...)...)
 	}
-	if list := ask("tools/list"); strings.Count(list, `"inputSchema"`) != 12 {
+	if list := ask("tools/list"); strings.Count(list, `"inputSchema"`) != 13 {
 		t.Errorf("it lists %s", list)
 	}
 	if said := ask("tools/call", "--tool-name", "hey", "--tool-arg", "to=volt", "--tool-arg", "text=by the inspector"); !strings.Contains(said, "Sent as ") {
@@ -161,7 +161,7 @@ await client.close();
 		t.Fatal(err)
 	}
 	said := node(t, []string{"CLIENT=" + client, "STDIO=" + stdio, "PARLEY=" + parley, "PARLEY_HOME=" + n.home.Dir, "PARLEY_TOKEN=" + n.token(t, "mawjs")}, script)
-	if want := `{"tools":12,"who":"mawjs","sent":1,"wrong":true,"progress":1,"waited":"given up","instructions":5}` + "\n"; said != want {
+	if want := `{"tools":13,"who":"mawjs","sent":1,"wrong":true,"progress":1,"waited":"given up","instructions":5}` + "\n"; said != want {
 		t.Errorf("it says %s, want %s", said, want)
 	}
 }
