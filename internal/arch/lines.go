@@ -19,7 +19,7 @@ func limits() []Limit {
 		{"cmd", 32615},
 		{"configs", 3747},
 		{"fleet", 19162},
-		{"gitsync", 18332},
+		{"gitsync", 18338},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
 		{"node", 47570},

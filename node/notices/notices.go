@@ -38,7 +38,7 @@ type Notices struct {
 }
 
 type warning struct {
-	about string    // the subject that is wrong; "" if something has happened
+	about string    // the subject; "" if something has happened that stands beside all else
 	text  string    // for people
 	at    time.Time // when that was noticed
 	until time.Time // if something has happened: when status forgets it
@@ -60,7 +60,14 @@ func New(log zerolog.Logger, now func() time.Time, to Follower) *Notices {
 func (ns *Notices) Happened(format string, args ...any) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
-	ns.event(fmt.Sprintf(format, args...))
+	ns.event("", fmt.Sprintf(format, args...))
+}
+
+// Latest is Happened, and status repeats only the latest about a subject.
+func (ns *Notices) Latest(about, format string, args ...any) {
+	ns.mu.Lock()
+	defer ns.mu.Unlock()
+	ns.event(about, fmt.Sprintf(format, args...))
 }
 
 // Once is Happened for what is said only once about a subject. It reports whether this was the
@@ -72,7 +79,7 @@ func (ns *Notices) Once(about, format string, args ...any) bool {
 		return false
 	}
 	ns.said[about] = true
-	ns.event(fmt.Sprintf(format, args...))
+	ns.event("", fmt.Sprintf(format, args...))
 	return true
 }
 
@@ -81,7 +88,7 @@ func (ns *Notices) Unless(text, format string, args ...any) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
 	if !slices.ContainsFunc(ns.all, func(w warning) bool { return strings.Contains(w.text, text) }) {
-		ns.event(fmt.Sprintf(format, args...))
+		ns.event("", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -193,8 +200,8 @@ func (ns *Notices) Texts() (all []string) {
 	now := ns.now()
 	for _, w := range ns.all {
 		switch age := now.Sub(w.at); {
-		case w.about == "" && now.After(w.until):
-		case w.about == "" && age >= time.Minute:
+		case !w.until.IsZero() && now.After(w.until):
+		case !w.until.IsZero() && age >= time.Minute:
 			all = append(all, fmt.Sprintf("%s (%s ago)", w.text, span.Text(age.Truncate(time.Minute))))
 		default:
 			all = append(all, w.text)
@@ -204,11 +211,11 @@ func (ns *Notices) Texts() (all []string) {
 }
 
 // event is Happened for a caller that holds mu.
-func (ns *Notices) event(text string) {
+func (ns *Notices) event(about, text string) {
 	ns.log.Warn().Msg(text)
 	ns.to.Happened(text)
 	now := ns.now()
-	ns.add(warning{text: text, at: now, until: now.Add(lasts)})
+	ns.add(warning{about: about, text: text, at: now, until: now.Add(lasts)})
 }
 
 // mend drops the warning about a subject, and returns its text; "" if there was none. The caller
@@ -239,7 +246,7 @@ func (ns *Notices) add(w warning) {
 	ns.drop(w.about)
 	ns.all = append(ns.all, w)
 	if len(ns.all) > most {
-		i := max(0, slices.IndexFunc(ns.all, func(w warning) bool { return w.about == "" }))
+		i := max(0, slices.IndexFunc(ns.all, func(w warning) bool { return !w.until.IsZero() }))
 		ns.all = slices.Delete(ns.all, i, i+1)
 	}
 }

@@ -44,12 +44,14 @@ func TestStatusForgetsWhatIsOver(t *testing.T) {
 	ns.Mended("hosts/far.md")
 	ns.putRight("key in hosts/white.md")
 	ns.Mended("nothing")
-	want := []string{"somebody changed a file (3m ago)", "hosts/white.md holds another key; it was put right"}
+	ns.Latest("stopped before pong", "an older conversation was stopped")
+	ns.Latest("stopped before pong", "a conversation was stopped")
+	want := []string{"somebody changed a file (3m ago)", "hosts/white.md holds another key; it was put right", "a conversation was stopped"}
 	if got := shown(); !slices.Equal(got, want) {
 		t.Errorf("status warns: %q, want %q", got, want)
 	}
 	now = now.Add(2 * time.Hour)
-	if got := shown(); len(got) != 1 || !strings.HasSuffix(got[0], "(2h3m ago)") {
+	if got := shown(); len(got) != 2 || !strings.HasSuffix(got[0], "(2h3m ago)") {
 		t.Errorf("two hours later: %q", got)
 	}
 	ns.Wrong("disk", "the disk fails")

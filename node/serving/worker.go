@@ -98,7 +98,7 @@ func (w *worker) handle(ctx context.Context, j job) {
 		w.Folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
 		why := fmt.Sprintf("%d answers of agents in a row (max_hops is %d); %s was not run", hops, w.Config.MaxHops, w.queue.who.Name)
 		goOn := "parley reply " + visible.Shell(it.Path.String()) + " TEXT"
-		w.Notices.Once(goOn, "a conversation was stopped: %s; to go on: %s", why, goOn)
+		w.Notices.Latest("stopped before "+w.queue.who.Name, "a conversation was stopped: %s; to go on: %s", why, goOn)
 		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Human: w.Human, Body: fmt.Sprintf(
 			"FAILED | the conversation was stopped: %s.\nA human can go on with: %s", why, goOn)})
 	case fleet.Run:
