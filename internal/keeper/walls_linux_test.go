@@ -76,7 +76,7 @@ func TestWalls(t *testing.T) {
 	}
 	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
 	c := Command{
-		Dir: own, Walls: walls.Walls{Hide: []string{hidden, filepath.Join(base, "none")}, Show: []string{own}}, Limits: Limits{Nice: 1, Files: 64},
+		Dir: own, Walls: walls.Walls{Hide: []string{hidden, filepath.Join(base, "none")}, Show: []string{own}}, Limits: Limits{Nice: 19, Files: 64},
 		Env: []string{"HIDDEN=" + hidden, fmt.Sprint("OTHER=", sleeper.Process.Pid)},
 	}
 	got := walledOut(t, c, `cat mine; echo; pwd; ls -A "$HIDDEN" "$HIDDEN/places"; echo new >new; nice; ulimit -n
@@ -87,7 +87,7 @@ unshare -Urm umount "$HIDDEN" 2>/dev/null && echo unmounted
 grep -E 'Cap(Inh|Prm|Eff|Bnd|Amb)' /proc/self/status | sort -u -k2 | cut -f2
 readlink /proc/self/fd/* | grep -v -e '/out' -e null -e /proc/ -e pipe
 true`)
-	want := "mine\n" + own + "\n" + hidden + ":\nplaces\n\n" + hidden + "/places:\nown\n1\n64\n0000000000000000"
+	want := "mine\n" + own + "\n" + hidden + ":\nplaces\n\n" + hidden + "/places:\nown\n19\n64\n0000000000000000"
 	if got != want {
 		t.Errorf("it says:\n%s\n\nwant:\n%s", got, want)
 	}
