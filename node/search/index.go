@@ -433,12 +433,7 @@ func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if q.Written {
-		err = x.failure()
-	} else {
-		err = x.flushFew()
-	}
-	if err != nil {
+	if err := x.flushFew(); err != nil {
 		return r, err
 	}
 	if q.Limit <= 0 {
@@ -494,21 +489,6 @@ func (x *Index) hit(c candidate) (Hit, error) {
 		return Hit{}, errDamaged
 	}
 	return Hit{Path: p, Hash: hash}, nil
-}
-
-// Waiting returns the documents of an author that wait to be written, the newest first. It waits
-// for a write that is under way, so that every document is either in the index or in the result.
-func (x *Index) Waiting(from string, most int) (hits []Hit) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, d := range slices.Backward(x.queue) {
-		if slices.Contains(d.From, from) && len(hits) < most {
-			hits = append(hits, Hit{Path: d.Path, Hash: d.Hash})
-		}
-	}
-	return hits
 }
 
 // Close writes what is queued, unless there is so much that it would delay the end, and releases

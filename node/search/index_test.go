@@ -312,29 +312,13 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// A caller that does not need the messages of the last moment alone asks without having all written
-// first. The index and what waits together have whatever there is. Of several words one is enough.
-// A message with more of them comes first.
-func TestWhatWaitsIsFoundWithoutWriting(t *testing.T) {
+// Of several words one is enough, if that is asked for. A message with more of them comes first.
+func TestAnyOfTheWords(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "search"), "r")
 	x.Add(doc(1, "the port is known"))
 	x.Add(doc(2, "the port of the host is known"))
-	if err := x.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	x.Add(doc(3, "the port of the host"))
-	if got := numbers(t, x, Query{Words: "host port nowhere", Any: true, Written: true}); !cmp.Equal(got, []int{2, 1}) {
+	if got := numbers(t, x, Query{Words: "host port nowhere", Any: true}); !cmp.Equal(got, []int{2, 1}) {
 		t.Errorf("found %v", got)
-	}
-	waiting := x.Waiting("nat", 10)
-	if len(waiting) != 1 || waiting[0].Path != doc(3, "").Path || len(x.Waiting("nobody", 10)) != 0 || len(x.Waiting("nat", 0)) != 0 {
-		t.Errorf("waiting: %v", waiting)
-	}
-	if got := numbers(t, x, Query{Words: "host port", Any: true}); len(got) != 3 {
-		t.Errorf("found %v", got)
-	}
-	if len(x.Waiting("nat", 10)) != 0 {
-		t.Error("it waits though it is written")
 	}
 	if got := WordsOf(`-not "quoted* --flag port:4222 port`); !cmp.Equal(got, []string{"not", "quoted", "flag", "port", "4222"}) {
 		t.Errorf("words %q", got)
@@ -399,29 +383,6 @@ func TestSearchWaitsForFew(t *testing.T) {
 	}
 	if got := numbers(t, x, Query{Words: "few"}); len(got) != 3 || x.beyondSearch() != 0 {
 		t.Errorf("%d were found, %d wait", len(got), x.beyondSearch())
-	}
-}
-
-// It prevents: an index takes the processors from a burst, or waits for ever for a pause.
-func TestWhenMessagesAreIndexed(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		waiting, came int
-		want          bool
-	}{
-		{"a pause", 1, 0, true},
-		{"more come", 5, 5, false},
-		{"many wait and some come", indexMany, 100, true},
-		{"a burst", indexMany + 20_000, 20_000, false},
-		{"a burst that takes too much memory", indexMost, 20_000, true},
-	} {
-		if got := due(c.waiting, c.came); got != c.want {
-			t.Errorf("%s: due is %v", c.name, got)
-		}
-	}
-	// A burst goes on if much comes while earlier messages are indexed, and not if only a few come.
-	if !thick(600, time.Second) || !thick(200, 300*time.Millisecond) || thick(200, time.Second) || thick(0, time.Millisecond) {
-		t.Error("what comes while messages are indexed is taken for a burst, or a burst is not")
 	}
 }
 

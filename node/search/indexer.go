@@ -17,8 +17,6 @@ import (
 const (
 	indexPause = time.Second      // this long no message has to come until those that came are indexed
 	indexLate  = time.Minute      // how long they may wait for such a pause
-	indexMany  = 8192             // if so many wait, they are indexed without a pause, unless many come at once
-	indexBusy  = 500              // so many messages within an indexPause are many at once: to index a message takes as long as all the rest
 	indexMost  = 1 << 17          // if so many wait, they are indexed in any case, because they take memory
 	indexRetry = 10 * time.Second // before a broken index is made anew, for example on a full disk
 )
@@ -136,15 +134,6 @@ func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken boo
 	return found, err != nil && x.now().Broken(), err
 }
 
-// Waiting returns the messages of an author that came so recently that they are not indexed yet.
-func (x *Indexer) Waiting(from string, most int) []Hit {
-	index := x.now()
-	if index == nil {
-		return nil
-	}
-	return index.Waiting(from, most)
-}
-
 func (x *Indexer) close(index *Index) {
 	if err := index.Close(); err != nil {
 		x.o.Log.Warn().Err(err).Msg("the search index did not close cleanly")
@@ -211,9 +200,8 @@ func (x *Indexer) keepUp(ctx context.Context, index *Index) {
 		select {
 		case <-tick.C:
 			pending := index.Pending()
-			late := time.Since(flushed) >= indexLate
-			if late || due(pending, pending-before) {
-				x.flush(ctx, index, late)
+			if pending == before || pending >= indexMost || time.Since(flushed) >= indexLate {
+				x.flush(ctx, index)
 				flushed = time.Now()
 			}
 			before = index.Pending()
@@ -268,32 +256,11 @@ func (x *Indexer) looked(at int) {
 	}
 }
 
-// due reports whether the waiting messages are to be indexed. `came` is how many came within the
-// last indexPause. While many come at once, the processors are left to them.
-func due(waiting, came int) bool {
-	return came == 0 || waiting >= indexMany && came < indexBusy || waiting >= indexMost
-}
-
-// thick reports whether so many messages within a time count as many at once.
-func thick(came int, within time.Duration) bool {
-	return time.Duration(came)*indexPause >= indexBusy*within
-}
-
-// flush writes what waits, and stops between two batches when `ctx` ends. Unless `late` is true, it
-// also stops if many messages come again. Else a burst after a short pause would share the
-// processors with the indexing of all that came before.
-func (x *Indexer) flush(ctx context.Context, index *Index, late bool) {
-	for ctx.Err() == nil {
-		before, began := index.Pending(), time.Now()
-		more, err := index.flushBatch()
-		if waiting := index.Pending(); !late && waiting < indexMost && thick(waiting-max(0, before-maxBatch), time.Since(began)) {
-			more = false
-		}
-		if err != nil {
+// flush writes what waits, and stops between two batches when `ctx` ends.
+func (x *Indexer) flush(ctx context.Context, index *Index) {
+	for more, err := true, error(nil); more && ctx.Err() == nil; {
+		if more, err = index.flushBatch(); err != nil {
 			x.o.Log.Error().Err(err).Msg("cannot index messages")
-		}
-		if !more || err != nil {
-			return
 		}
 	}
 }

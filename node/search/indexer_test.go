@@ -25,8 +25,8 @@ func TestWhatWaitsKeepsNoItem(t *testing.T) {
 	if kept.Value() != nil {
 		t.Error("an item is kept until its message is indexed")
 	}
-	if waiting := x.Waiting("nat", 1); len(waiting) != 1 {
-		t.Errorf("%d messages wait, want 1", len(waiting))
+	if waiting := x.index.Pending(); waiting != 1 {
+		t.Errorf("%d messages wait, want 1", waiting)
 	}
 }
 

@@ -16,7 +16,6 @@ type Query struct {
 	// each other; -word must not occur; word* is the beginning of a word.
 	Words   string
 	Any     bool // one of the words is enough; a message with more of them comes first
-	Written bool // only what is in the index already: what waits is not written first
 	From    string
 	Channel protocol.ChannelID
 	Since   time.Time

@@ -26,8 +26,6 @@ const (
 	manyExams = 8
 	// claimHits is how many messages are looked at for one claim.
 	claimHits = 16
-	// newestRead is how many messages that are not indexed yet are looked at.
-	newestRead = 256
 	// claimWords is how many words of a claim are searched for.
 	claimWords = 32
 )
@@ -277,32 +275,23 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 // and answers to checks, which may repeat words of others.
 func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, claims []examiner.Claim) (texts []examiner.Text, err error) {
 	seen := map[protocol.Path]bool{}
-	take := func(hits []search.Hit) {
-		for _, hit := range hits {
-			if seen[hit.Path] {
-				continue
-			}
-			seen[hit.Path] = true
-			if t, ok := ex.textOf(agent, hit.Path); ok {
-				texts = append(texts, t)
-			}
-		}
-	}
-	// A check that has just come waits to be indexed as well. Waiting for the index would take
-	// longer than the exam.
-	take(ex.Indexer.Waiting(agent.String(), newestRead))
 	for _, c := range claims {
 		words := search.WordsOf(c.Text)
 		if c.Own != nil || len(words) == 0 {
 			continue
 		}
 		found, broken, err := ex.Indexer.Search(ctx, search.Query{
-			Words: strings.Join(words[:min(len(words), claimWords)], " "), Any: true, Written: true, From: agent.String(), Limit: claimHits,
+			Words: strings.Join(words[:min(len(words), claimWords)], " "), Any: true, From: agent.String(), Limit: claimHits,
 		})
 		if err != nil && (broken || ctx.Err() == nil && ex.Indexer.Pending() == 0) {
 			return nil, err
 		}
-		take(found.Hits)
+		for _, hit := range found.Hits {
+			if t, ok := ex.textOf(agent, hit.Path); ok && !seen[hit.Path] {
+				texts = append(texts, t)
+			}
+			seen[hit.Path] = true
+		}
 	}
 	return texts, nil
 }
