@@ -4,7 +4,6 @@
 package trail
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -16,9 +15,6 @@ const (
 	// most is how many messages are remembered. They take some megabytes, and at the pace of humans
 	// they are the messages of some days.
 	most = 8192
-	// mostUnseen is how many messages are remembered of which only other hosts have told. A host
-	// that tells of messages that do not exist makes no existing one be forgotten.
-	mostUnseen = 1024
 	// mostSteps is how many steps of one message are remembered. A message to all of a large fleet
 	// is heard by every host.
 	mostSteps = protocol.MaxTraceSteps
@@ -27,18 +23,12 @@ const (
 // Trail is the last messages of a node. Its methods may be called concurrently, and call no other
 // part. Those that note do nothing on a nil *Trail.
 type Trail struct {
-	now func() time.Time
+	now  func() time.Time
+	most int
 
-	mu     sync.Mutex // guards what follows
-	seen   messages   // messages that took a step here
-	unseen messages   // messages of which only others have told
-}
-
-// messages are the newest messages with their steps, at most `most` of them.
-type messages struct {
-	most  int
+	mu    sync.Mutex // guards what follows
 	steps map[protocol.Path][]step
-	order []protocol.Path // the keys of steps, as a ring; messages that were forgotten may still be in it
+	order []protocol.Path // the keys of steps, as a ring
 	next  int             // the index of the oldest message in order, if order is full
 }
 
@@ -52,10 +42,8 @@ type step struct {
 
 // New makes a Trail that remembers nothing yet.
 func New(now func() time.Time) *Trail {
-	return &Trail{now: now, seen: newMessages(most), unseen: newMessages(mostUnseen)}
+	return &Trail{now: now, most: most, steps: map[protocol.Path][]step{}}
 }
-
-func newMessages(most int) messages { return messages{most: most, steps: map[protocol.Path][]step{}} }
 
 // Note notes that messages have taken a step here now. `by` is the host or the way; "" if the word
 // of the step says all.
@@ -72,7 +60,8 @@ func (t *Trail) NoteOf(p protocol.Path, word string, agent protocol.Name) {
 	}
 }
 
-// NoteTold notes that another host has just told that messages have taken a step.
+// NoteTold notes that another host has just told that messages have taken a step. Messages that did
+// not come here are left out: a host that tells of very many makes none be forgotten.
 func (t *Trail) NoteTold(paths []protocol.Path, word, by string) {
 	if t == nil {
 		return
@@ -81,10 +70,8 @@ func (t *Trail) NoteTold(paths []protocol.Path, word, by string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, p := range paths {
-		if _, seen := t.seen.steps[p]; seen {
-			t.seen.add(p, s)
-		} else {
-			t.unseen.add(p, s)
+		if _, here := t.steps[p]; here {
+			t.add(p, s)
 		}
 	}
 }
@@ -92,42 +79,37 @@ func (t *Trail) NoteTold(paths []protocol.Path, word, by string) {
 func (t *Trail) note(paths []protocol.Path, s step) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, p := range paths[max(0, len(paths)-t.seen.most):] { // the messages before these would be forgotten at once
-		for _, told := range t.unseen.steps[p] {
-			t.seen.add(p, told)
-		}
-		delete(t.unseen.steps, p)
-		t.seen.add(p, s)
+	for _, p := range paths[max(0, len(paths)-t.most):] { // the messages before these would be forgotten at once
+		t.add(p, s)
 	}
 }
 
-func (m *messages) add(p protocol.Path, s step) {
-	steps, known := m.steps[p]
+func (t *Trail) add(p protocol.Path, s step) {
+	steps, known := t.steps[p]
 	if !known {
-		m.remember(p)
+		t.remember(p)
 	}
 	if len(steps) < mostSteps {
-		m.steps[p] = append(steps, s)
+		t.steps[p] = append(steps, s)
 	}
 }
 
 // remember makes room for one more message.
-func (m *messages) remember(p protocol.Path) {
-	if len(m.order) < m.most {
-		m.order = append(m.order, p)
+func (t *Trail) remember(p protocol.Path) {
+	if len(t.order) < t.most {
+		t.order = append(t.order, p)
 		return
 	}
-	delete(m.steps, m.order[m.next])
-	m.order[m.next] = p
-	m.next = (m.next + 1) % m.most
+	delete(t.steps, t.order[t.next])
+	t.order[t.next] = p
+	t.next = (t.next + 1) % t.most
 }
 
 // Of returns what is remembered of a message, in the order in which it was noted.
 func (t *Trail) Of(p protocol.Path) []protocol.TraceStep {
 	t.mu.Lock()
-	steps := slices.Concat(t.seen.steps[p], t.unseen.steps[p])
-	t.mu.Unlock()
-	return each.Of(steps, func(s step) protocol.TraceStep {
+	defer t.mu.Unlock()
+	return each.Of(t.steps[p], func(s step) protocol.TraceStep {
 		return protocol.TraceStep{Time: s.at, Step: s.word, Agent: s.agent, By: s.by}
 	})
 }

@@ -34,7 +34,7 @@ func TestStepsAreTold(t *testing.T) {
 // A node that runs for months remembers no more than a node that runs for a day.
 func TestTheOldestAreForgotten(t *testing.T) {
 	tr := New(time.Now)
-	tr.seen.most = 10
+	tr.most = 10
 	var many []protocol.Path
 	for n := range 35 {
 		many = append(many, pathOf(n))
@@ -47,8 +47,8 @@ func TestTheOldestAreForgotten(t *testing.T) {
 		}
 	}
 	tr.Note(many, "pushed", "")
-	if len(tr.seen.steps) != 10 || len(tr.seen.order) != 10 || len(tr.Of(pathOf(34))) == 0 {
-		t.Errorf("%d messages in an order of %d", len(tr.seen.steps), len(tr.seen.order))
+	if len(tr.steps) != 10 || len(tr.order) != 10 || len(tr.Of(pathOf(34))) == 0 {
+		t.Errorf("%d messages in an order of %d", len(tr.steps), len(tr.order))
 	}
 	for range 2 * mostSteps {
 		tr.Note(many[34:], "heard", "white")
@@ -58,12 +58,11 @@ func TestTheOldestAreForgotten(t *testing.T) {
 	}
 }
 
-// A host that tells of very many messages has none forgotten that is here. What it tells of a
-// message that comes later counts. It prevents: one host empties the traces of all others.
+// A host that tells of very many messages has none forgotten that is here. It prevents: one host
+// empties the traces of all others.
 func TestWhatOthersTellTakesNoRoom(t *testing.T) {
-	now := began
-	tr := New(func() time.Time { return now })
-	tr.seen.most, tr.unseen.most = 10, 5
+	tr := New(time.Now)
+	tr.most = 10
 	var many []protocol.Path
 	for n := range 50 {
 		many = append(many, pathOf(n))
@@ -75,27 +74,14 @@ func TestWhatOthersTellTakesNoRoom(t *testing.T) {
 			t.Errorf("of %s: %v", p, got)
 		}
 	}
-	if len(tr.Of(many[44])) != 0 || len(tr.unseen.steps) != 5 || len(tr.unseen.order) != 5 {
-		t.Errorf("%d messages are remembered that nobody saw", len(tr.unseen.steps))
-	}
-	now = now.Add(time.Second)
-	tr.Note(many[49:], "came", "bus")
-	want := []protocol.TraceStep{{Time: began, Step: "heard", By: "eve"}, {Time: now, Step: "came", By: "bus"}}
-	if diff := cmp.Diff(want, tr.Of(many[49])); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if len(tr.seen.steps) != 10 || len(tr.unseen.steps) != 4 {
-		t.Errorf("%d messages are remembered, and %d that nobody saw", len(tr.seen.steps), len(tr.unseen.steps))
-	}
-	tr.NoteTold(many[10:20], "heard", "eve")
-	if len(tr.unseen.steps) > 5 || len(tr.unseen.order) != 5 {
-		t.Errorf("%d messages in an order of %d", len(tr.unseen.steps), len(tr.unseen.order))
+	if len(tr.Of(many[44])) != 0 || len(tr.steps) != 10 {
+		t.Errorf("%d messages are remembered", len(tr.steps))
 	}
 }
 
 func TestManyNoteAtOnce(t *testing.T) {
 	tr := New(time.Now)
-	tr.seen.most = 20
+	tr.most = 20
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
@@ -106,7 +92,7 @@ func TestManyNoteAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(tr.seen.steps) != 20 {
-		t.Errorf("%d are remembered", len(tr.seen.steps))
+	if len(tr.steps) != 20 {
+		t.Errorf("%d are remembered", len(tr.steps))
 	}
 }
