@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -25,10 +24,6 @@ const (
 	byHuman    = "human"
 )
 
-// fresh is how old a file must be before its time identifies its content: a file that is saved
-// twice within one tick of its file system's clock looks the same.
-const fresh = 2 * time.Second
-
 // friends are the contacts.json of agents of this host, as they were at the last look.
 type friends struct {
 	*Options
@@ -37,74 +32,56 @@ type friends struct {
 }
 
 type contactsFile struct {
-	at     string      // the ψ in which it is
-	info   fs.FileInfo // as it was read; nil if it is to be read again
-	all    map[string]psi.Contact
-	broken bool // the operator has been told about it
+	all   map[string]psi.Contact
+	wrong string // what the operator has been told about it
 }
 
-// look reads what an agent of this host keeps about those whom it knows, if that has changed. Call
-// it without holding the state: a disk may take its time. It does not read the files of an agent
-// that runs as another user: the node would follow that user's links with its own rights.
+// look reads what an agent of this host keeps about those whom it knows. Call it without holding
+// the state: a disk may take its time. It does not read the files of an agent that runs as another
+// user: the node would follow that user's links with its own rights.
 func (f *friends) look(agent string) {
 	agents := f.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
-	at := ""
+	var now contactsFile
+	about := "contacts.json of " + agent
 	if i >= 0 && agents[i].RunAs == "" {
-		at = psi.Of(agents[i].Dir)
+		var err error
+		if now.all, err = readContacts(psi.Of(agents[i].Dir)); err != nil {
+			now.wrong = fmt.Sprintf("the %s counts for nothing: %v", about, err)
+		}
 	}
 	f.mu.Lock()
 	was := f.files[agent]
-	f.mu.Unlock()
-	about := "contacts.json of " + agent
-	now, err := was.read(at)
-	if err != nil {
-		now.broken = true
-		f.Wrong(about, fmt.Sprintf("the %s counts for nothing: %v", about, err))
-	} else if was.broken && !now.broken {
-		f.Wrong(about, "")
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if now.at == "" && !now.broken {
+	if f.files[agent] = now; now.all == nil && now.wrong == "" {
 		delete(f.files, agent)
-		return
 	}
-	f.files[agent] = now
+	f.mu.Unlock()
+	if now.wrong != was.wrong {
+		f.Wrong(about, now.wrong)
+	}
 }
 
-// read is the file as it is now. If it is unchanged, nothing is read, and that is no error.
-func (f contactsFile) read(at string) (contactsFile, error) {
-	now := contactsFile{at: at}
+// readContacts reads the contacts in a ψ; nil if there are none.
+func readContacts(at string) (map[string]psi.Contact, error) {
 	if at == "" {
-		return now, nil
+		return nil, nil
 	}
 	root, err := os.OpenRoot(at)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return now, nil
+		return nil, nil
 	}
 	if err != nil {
-		return now, err
+		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(psi.ContactsFile)
+	data, err := psi.Read(root, psi.ContactsFile, psi.MaxContacts)
 	if errors.Is(err, fs.ErrNotExist) {
-		return now, nil
+		return nil, nil
 	}
 	if err != nil {
-		return now, err
+		return nil, err
 	}
-	if f.at == at && f.info != nil && os.SameFile(f.info, info) && f.info.Size() == info.Size() && f.info.ModTime().Equal(info.ModTime()) {
-		return f, nil
-	}
-	if age := time.Since(info.ModTime()); age > fresh {
-		now.info = info
-	}
-	data, err := psi.Read(root, psi.ContactsFile, psi.MaxContacts)
-	if err == nil {
-		now.all, err = psi.ParseContacts(data)
-	}
-	return now, err
+	return psi.ParseContacts(data)
 }
 
 // contact is what an agent of this host keeps about another one, as of the last look.
