@@ -11,25 +11,23 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A chain is walked in steps, and the steps make one whole, oldest first. The walk begins after
-// what the asker has, if that is known. Otherwise it goes back from what the asker wants. It never
-// has more than one answer may bring.
-func TestChainIsWalkedInSteps(t *testing.T) {
-	const chainStep = 64 // of the walk
+// A chain is walked, oldest first. The walk begins after what the asker has, if that is known.
+// Otherwise it goes back from what the asker wants. It never has more than one answer may bring.
+func TestChainIsWalked(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "gone")
-	all := g.words(3*chainStep + 5)
+	all := g.words(197)
 	n.Receive(all[:1], byBus)
 	hear(t, n, all[1:])
-	last, from := all[len(all)-1], all[chainStep/2]
+	last, from := all[len(all)-1], all[32]
 	for name, c := range map[string]struct {
 		asks protocol.ResendRequest
 		want []gitsync.MessageFile
 	}{
 		"all":                {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data)}, all},
-		"after a path":       {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path}, all[chainStep/2+1:]},
-		"after one it has":   {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path, AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
-		"beyond what is had": {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(nil), AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
+		"after a path":       {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path}, all[33:]},
+		"after one it has":   {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path, AfterHash: protocol.Hash(from.Data)}, all[33:]},
+		"beyond what is had": {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(nil), AfterHash: protocol.Hash(from.Data)}, all[33:]},
 		"of another host":    {protocol.ResendRequest{Host: "white", Want: protocol.Hash(last.Data)}, nil},
 	} {
 		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.hosts.Reporter.ChainTo(c.asks))); diff != "" {

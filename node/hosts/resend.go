@@ -3,7 +3,6 @@ package hosts
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
@@ -28,36 +27,19 @@ func (r *reporter) resend(ctx context.Context, _ protocol.Name, request []byte) 
 	return protocol.EncodeResent(r.loadChain(ctx, chain, b.MaxAnswer()))
 }
 
-// chainStep is how many messages of a chain are looked up in one reading of the state, so that the
-// search for one answer keeps nobody else waiting.
-const chainStep = 64
-
 // ChainTo returns those of the requested messages that are here, the oldest first.
 func (r *reporter) ChainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
-	after, end := asked.After, asked.AfterHash
-	for room := protocol.MaxResent; end != "" && room > 0; room = protocol.MaxResent - len(chain) {
-		var step []*fleet.Item
-		r.Folded(func(s *fleet.State) { step = s.Chains.On(asked.Host, end, asked.Want, min(room, chainStep)) })
-		if len(step) == 0 {
-			break
+	r.Folded(func(s *fleet.State) {
+		after := asked.After
+		if asked.AfterHash != "" {
+			chain = s.Chains.On(asked.Host, asked.AfterHash, asked.Want, protocol.MaxResent)
 		}
-		chain = append(chain, step...)
-		after, end = step[len(step)-1].Path, step[len(step)-1].Hash
-	}
-	var back []*fleet.Item // newest first
-	hash := asked.Want
-	for room := protocol.MaxResent - len(chain); room > 0; room = protocol.MaxResent - len(chain) - len(back) {
-		var step []*fleet.Item
-		r.Folded(func(s *fleet.State) { step = s.Chains.Back(asked.Host, hash, after, min(room, chainStep)) })
-		if len(step) == 0 {
-			break
+		if n := len(chain); n > 0 {
+			after = chain[n-1].Path
 		}
-		hash = step[0].Prev
-		slices.Reverse(step)
-		back = append(back, step...)
-	}
-	slices.Reverse(back)
-	return append(chain, back...)
+		chain = append(chain, s.Chains.Back(asked.Host, asked.Want, after, protocol.MaxResent-len(chain))...)
+	})
+	return chain
 }
 
 // resentHead is how many bytes a message takes in an answer, not counting its own bytes.
