@@ -34,23 +34,6 @@ func (c Command) Kind() Any { return c.kind }
 // Decide returns the deeds of the command if its affair has that value.
 func (c Command) Decide(value any, now time.Time) ([]Draft, error) { return c.decide(value, now) }
 
-// Together makes one command of several commands of one affair: all of them are carried out or
-// none. Each is decided as if it were alone.
-func Together(commands []Command) Command {
-	c := commands[0]
-	c.decide = func(value any, now time.Time) (all []Draft, err error) {
-		for _, one := range commands {
-			drafts, err := one.decide(value, now)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, drafts...)
-		}
-		return all, nil
-	}
-	return c
-}
-
 // Actor is the one who does something in an affair in which humans decide.
 type Actor struct {
 	Record string // the record's id

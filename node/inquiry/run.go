@@ -180,9 +180,8 @@ func (q *Inquiries) look(ctx context.Context, v inquiries.Inquiry) {
 	q.warn(v) // what has failed may be made anew, or by another host
 }
 
-// make makes calls, except those that are being made already, and notes how they ended. Calls for
-// several members are told with one write: else sixteen members would be started with one write
-// after another.
+// make makes calls one after another, except those that are being made already, and notes how they
+// ended.
 func (q *Inquiries) make(ctx context.Context, v inquiries.Inquiry, all ...inquiries.Call) {
 	g, until, begun := q.begin(ctx, v, all)
 	if len(begun) == 0 {
@@ -191,37 +190,14 @@ func (q *Inquiries) make(ctx context.Context, v inquiries.Inquiry, all ...inquir
 	g.runs.Add(1)
 	q.work.Go(func() {
 		defer g.runs.Done()
-		together := len(begun) > 1 && q.sayTogether(until, v, begun) == nil
 		for _, c := range begun {
-			var err error
-			if !together {
-				err = q.carry(until, v, c)
-			}
+			err := q.carry(until, v, c)
 			if until.Err() != nil {
 				return
 			}
 			q.done(v, c, err)
 		}
 	})
-}
-
-// sayTogether makes calls that need no agent, all of them or none.
-func (q *Inquiries) sayTogether(ctx context.Context, v inquiries.Inquiry, all []inquiries.Call) error {
-	actor := q.Pool.actor(all[0].By.Name)
-	var commands []affair.Command
-	for _, c := range all {
-		s, err := q.surroundings(ctx, v, c)
-		if err != nil {
-			return err
-		}
-		command, err := calls.Read(actor, v.Channel, v, c, s, "")
-		if err != nil {
-			return err
-		}
-		commands = append(commands, command)
-	}
-	_, err := q.Do(ctx, control.Caller{Kind: control.ByAgent, Name: protocol.Name(actor.Me), Because: v.Path}, affair.Together(commands))
-	return err
 }
 
 // round is the period in which a call that has failed is not made again. For a call of a member, it
