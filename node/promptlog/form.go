@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"iter"
-	"time"
 
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
@@ -121,11 +120,12 @@ func (r record) part() (sum hash, pieces []byte, ok bool) {
 	return hash(r.says[:len(sum)]), r.says[len(sum):], true
 }
 
-// keptGiven is a prompt as a record holds it. Its Parts take the place of those in Given.
+// keptGiven is a prompt as a record holds it, in JSON. Its Parts take the place of those in Given.
+// The path stands before the JSON, so that a search for one message reads the JSON of no other one.
 type keptGiven struct {
 	Given
-	Fence string
-	Parts []keptPart
+	Fence string     `json:"fence,omitempty"`
+	Parts []keptPart `json:"parts"`
 }
 
 type keptPart struct {
@@ -134,22 +134,8 @@ type keptPart struct {
 	Hash   []byte      `json:"hash,omitempty"`
 }
 
-// saidGiven is the form of keptGiven in JSON. The path stands before the JSON, so that a search for
-// one message reads the JSON of no other one.
-type saidGiven struct {
-	Time    time.Time     `json:"time"`
-	Agent   protocol.Name `json:"agent"`
-	Retry   int           `json:"retry,omitempty"`
-	Attempt int           `json:"attempt"`
-	Tier    string        `json:"tier,omitempty"`
-	Input   string        `json:"input"`
-	LeftOut int           `json:"left_out,omitempty"`
-	Fence   string        `json:"fence,omitempty"`
-	Parts   []keptPart    `json:"parts"`
-}
-
 func (k keptGiven) encode() ([]byte, error) {
-	said, err := json.Marshal(saidGiven{k.Time, k.Agent, k.Retry, k.Attempt, k.Tier, k.Input, k.LeftOut, k.Fence, k.Parts})
+	said, err := json.Marshal(k)
 	return append([]byte(k.Path.String()+"\x00"), said...), err
 }
 
@@ -159,15 +145,10 @@ func (r record) given(p protocol.Path) (k keptGiven, ok bool) {
 		return k, false
 	}
 	said, mine := bytes.CutPrefix(r.says, []byte(p.String()+"\x00"))
-	if !mine {
-		return k, false
+	if !mine || json.Unmarshal(said, &k) != nil {
+		return keptGiven{}, false
 	}
-	var s saidGiven
-	if json.Unmarshal(said, &s) != nil {
-		return k, false
-	}
-	k.Given = Given{Time: s.Time, Path: p, Agent: s.Agent, Retry: s.Retry, Attempt: s.Attempt, Tier: s.Tier, Input: s.Input, LeftOut: s.LeftOut}
-	k.Fence, k.Parts = s.Fence, s.Parts
+	k.Path = p
 	return k, true
 }
 

@@ -28,15 +28,15 @@ const (
 
 // Given is what an agent's command was given for a message.
 type Given struct {
-	Time    time.Time
-	Path    protocol.Path
-	Agent   protocol.Name
-	Retry   int // how often somebody had the message tried again before this job
-	Attempt int // the first is 1
-	Tier    string
-	Input   string // how the agent gets its input: text or prompt
-	LeftOut int    // earlier messages and memories that did not fit
-	Parts   []Part // in the order of the text
+	Time    time.Time     `json:"time"`
+	Path    protocol.Path `json:"-"`
+	Agent   protocol.Name `json:"agent"`
+	Retry   int           `json:"retry,omitempty"` // how often somebody had the message tried again before this job
+	Attempt int           `json:"attempt"`         // the first is 1
+	Tier    string        `json:"tier,omitempty"`
+	Input   string        `json:"input"`              // how the agent gets its input: text or prompt
+	LeftOut int           `json:"left_out,omitempty"` // earlier messages and memories that did not fit
+	Parts   []Part        `json:"-"`                  // in the order of the text
 }
 
 // Part is a part of what was given. Hash is the hash of its text without the word of its fence.
