@@ -236,7 +236,10 @@ func (a *audit) lost() {
 }
 
 // progress is how far a long task has come.
-type progress struct{ done, total atomic.Int64 }
+type progress struct {
+	done  atomic.Int64
+	total int
+}
 
 func (p *progress) step(n int) { p.done.Add(int64(n)) }
 
@@ -246,49 +249,27 @@ type Audits struct {
 	Folded folded.State
 	Now    func() time.Time
 
-	mu  sync.Mutex // guards all
-	all []*progress
+	last atomic.Pointer[progress] // of the audit that began last; nil if it has ended
 }
 
 // Verify answers control.Verify.
 func (as *Audits) Verify(ctx context.Context) (control.Verification, error) {
-	a := &audit{record: as.Record, folded: as.Folded, now: as.Now}
-	total := as.Record.Objects()
+	a := &audit{record: as.Record, folded: as.Folded, now: as.Now, far: &progress{total: as.Record.Objects()}}
 	as.Folded(func(s *fleet.State) {
 		a.state = s
-		total += s.Ledger.Len()
+		a.far.total += s.Ledger.Len()
 	})
-	a.far = as.begin(total)
-	defer as.end(a.far)
+	as.last.Store(a.far)
+	defer as.last.CompareAndSwap(a.far, nil)
 	err := a.run(ctx)
 	return a.found, err
 }
 
-func (as *Audits) begin(total int) *progress {
-	p := new(progress)
-	p.total.Store(int64(total))
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	as.all = append(as.all, p)
-	return p
-}
-
-func (as *Audits) end(p *progress) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	if i := slices.Index(as.all, p); i >= 0 {
-		as.all = slices.Delete(as.all, i, i+1)
-	}
-}
-
 // VerifyProgress answers control.VerifyProgress.
 func (as *Audits) VerifyProgress(context.Context) (control.Progress, error) {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	if len(as.all) == 0 {
+	p := as.last.Load()
+	if p == nil {
 		return control.Progress{}, nil
 	}
-	p := as.all[len(as.all)-1]
-	total := int(p.total.Load())
-	return control.Progress{Done: min(int(p.done.Load()), total), Total: total}, nil
+	return control.Progress{Done: min(int(p.done.Load()), p.total), Total: p.total}, nil
 }
