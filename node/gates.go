@@ -12,22 +12,22 @@ import (
 )
 
 // Gates answers control.Gates: it lists what parties and inquiries ask humans.
-func (n *Node) Gates(ctx context.Context, r control.GatesRequest) (control.GateList, error) {
+func (n *Node) Gates(_ context.Context, r control.GatesRequest) (control.GateList, error) {
 	of, err := n.inquiries.Gates(r)
-	if err != nil || r.ID != "" && len(of) > 0 {
-		list := control.GateList{Human: n.cfg.Human, Gates: of}
-		n.folded(func(s *fleet.State) {
-			if host, joined := s.Keys().Host(n.cfg.Alias); joined {
-				_, list.HasKey, _ = host.HumanKeyNow(n.cfg.Human.String())
-			}
-		})
-		return list, err
+	if err == nil && (r.ID == "" || len(of) == 0) {
+		var ofParties []control.Gate
+		ofParties, err = n.parties.Gates(r)
+		of = append(ofParties, of...)
 	}
-	list, err := n.parties.Gates(ctx, r)
+	list := control.GateList{Human: n.cfg.Human, Gates: of}
 	if err != nil {
 		return list, err
 	}
-	list.Gates = append(list.Gates, of...)
+	n.folded(func(s *fleet.State) {
+		if host, joined := s.Keys().Host(n.cfg.Alias); joined {
+			_, list.HasKey, _ = host.HumanKeyNow(n.cfg.Human.String())
+		}
+	})
 	slices.SortStableFunc(list.Gates, func(a, b control.Gate) int { return a.Time.Compare(b.Time) })
 	return list, nil
 }

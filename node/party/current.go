@@ -2,9 +2,7 @@ package party
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"sync"
 
@@ -22,30 +20,22 @@ type current struct {
 func (c *current) of(me string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	chosen, _ := c.read()
-	return chosen[me]
+	return c.read()[me]
 }
 
-func (c *current) read() (map[string]string, error) {
-	chosen := map[string]string{}
-	data, err := os.ReadFile(c.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return chosen, nil
+func (c *current) read() map[string]string {
+	var chosen map[string]string
+	if data, err := os.ReadFile(c.file); err != nil || json.Unmarshal(data, &chosen) != nil || chosen == nil {
+		return map[string]string{}
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &chosen)
-	}
-	if err != nil || chosen == nil {
-		return map[string]string{}, err
-	}
-	return chosen, nil
+	return chosen
 }
 
 // set notes that somebody means a party from now on.
 func (c *current) set(me, organized string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	chosen, _ := c.read()
+	chosen := c.read()
 	if chosen[me] == organized {
 		return nil
 	}

@@ -14,14 +14,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Gates answers control.Gates.
-func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.GateList, error) {
-	list := control.GateList{Human: p.Human, Gates: []control.Gate{}}
+// Gates returns the gates of parties, in the order of the parties.
+func (p *Parties) Gates(r control.GatesRequest) ([]control.Gate, error) {
+	list := []control.Gate{}
 	var items []*fleet.Item
 	p.Folded(func(s *fleet.State) {
-		if host, joined := s.Keys().Host(p.Host); joined {
-			_, list.HasKey, _ = host.HumanKeyNow(p.Human.String())
-		}
 		for _, f := range p.asking(s) {
 			for _, g := range f.Gates {
 				v := p.gate(s, f, g)
@@ -30,12 +27,12 @@ func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.Gate
 					continue
 				}
 				if it, ok := s.Ledger.Item(g.Path); ok {
-					list.Gates, items = append(list.Gates, v), append(items, it)
+					list, items = append(list, v), append(items, it)
 				}
 			}
 		}
 	})
-	if r.ID != "" && len(list.Gates) == 0 {
+	if r.ID != "" && len(list) == 0 {
 		return list, control.Errorf(control.KindNotFound, "see what waits: parley gates", "nothing is asked of a human as %q", r.ID)
 	}
 	for i, it := range items {
@@ -47,11 +44,10 @@ func (p *Parties) Gates(_ context.Context, r control.GatesRequest) (control.Gate
 		if err != nil {
 			return list, err
 		}
-		if list.Gates[i].Shown = m.Body; r.Files {
-			list.Gates[i].File = base64.StdEncoding.EncodeToString(file)
+		if list[i].Shown = m.Body; r.Files {
+			list[i].File = base64.StdEncoding.EncodeToString(file)
 		}
 	}
-	slices.SortStableFunc(list.Gates, func(a, b control.Gate) int { return a.Time.Compare(b.Time) })
 	return list, nil
 }
 
