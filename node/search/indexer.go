@@ -170,9 +170,7 @@ func authorNames(it *fleet.Item) []string {
 func (x *Indexer) run(ctx context.Context) {
 	for {
 		x.keepUp(ctx, x.now())
-		select {
-		case <-time.After(indexRetry):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, indexRetry) {
 			return
 		}
 		x.close(x.now())

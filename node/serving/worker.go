@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -241,9 +242,7 @@ func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 			}
 			c = fleet.GiveReceipt{As: w.queue.who, Of: it.Path}
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, pause) {
 			return false
 		}
 	}
