@@ -323,8 +323,7 @@ func (x *Posts) comment(ctx context.Context, t topics.Topic, who Acting, paths [
 	return x.Post(ctx, t.Anchor, x.told(t, who, paths), paths...)
 }
 
-// told is what a comment says of messages. Their words stand between fences, so that GitHub gives
-// no meaning to them: no mention calls anybody, and no word closes an issue.
+// told is what a comment says of messages.
 func (x *Posts) told(t topics.Topic, who Acting, paths []protocol.Path) string {
 	var words []string
 	x.Folded(func(s *fleet.State) {
@@ -339,16 +338,23 @@ func (x *Posts) told(t topics.Topic, who Acting, paths []protocol.Path) string {
 	if len(body) > most {
 		body = strings.ToValidUTF8(body[:most], "") + "\n…"
 	}
-	fence := "```"
-	for strings.Contains(body, fence) {
-		fence += "`"
-	}
 	sender := who.Me
 	if who.Human != "" && who.Human != who.Me {
 		sender += " on behalf of " + who.Human
 	}
-	return fmt.Sprintf("**parley work-with**: `%s`\n\n%stext\n%s\n%s\n\n**From**: %s, host %s; kept in the record as %s\nRule 6: Sent by %s — Oracle Never Pretends to Be Human.\n",
-		strings.ReplaceAll(visible.Line(t.Name), "`", "'"), fence, body, fence, sender, x.Host, paths[len(paths)-1], sender)
+	return Comment("parley work-with", t.Name, body, sender, x.Host, paths[len(paths)-1]) + protocol.Rule6(sender, "") + "\n"
+}
+
+// Comment is the beginning of a comment on an issue: what is told of something that has a name, and
+// where the record has it. The words stand between fences, so that GitHub gives no meaning to them:
+// no mention calls anybody, and no word closes an issue.
+func Comment(what, name, words, from string, host protocol.Name, kept protocol.Path) string {
+	fence := "```"
+	for strings.Contains(words, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("**%s**: `%s`\n\n%stext\n%s\n%s\n\n**From**: %s, host %s; kept in the record as %s\n",
+		what, strings.ReplaceAll(visible.Line(name), "`", "'"), fence, words, fence, from, host, kept)
 }
 
 // withoutComments is the body of a deed, without what it quotes from the issue itself.

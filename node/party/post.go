@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -68,17 +69,7 @@ func postInvites(ctx context.Context, p *Parties, channel protocol.ChannelID, si
 func inviteOnIssue(f found, g *parties.Gate, it *fleet.Item) string {
 	lines := strings.Split(visible.Text(redact.Said(it.Body)), "\n")
 	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "PAYLOAD:") })
-	words := fenced(strings.Join(lines, "\n"))
-	return "**Party invite**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + words + "\n\n**From**: " + g.By + ", host " + it.Host.String() +
-		"; kept in the record as " + it.Path.String() + "\nWhat is answered here lets nobody in. Whoever joins the fleet with parley comes in by: parley party join " + f.Slug.String() + "\n" +
+	return collab.Comment("Party invite", f.Name, strings.Join(lines, "\n"), g.By, it.Host, it.Path) +
+		"What is answered here lets nobody in. Whoever joins the fleet with parley comes in by: parley party join " + f.Slug.String() + "\n" +
 		protocol.Rule6(g.By, g.Human) + "\n"
-}
-
-// fenced is a text between fences, so that GitHub gives no meaning to its words.
-func fenced(text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + text + "\n" + fence
 }

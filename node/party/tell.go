@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
 	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -128,8 +129,7 @@ func (p *Parties) persist(ctx context.Context, f found, me, human, text, message
 		return v
 	}
 	v.Messages = append(v.Messages, message)
-	comment := "**Party broadcast**: `" + strings.ReplaceAll(visible.Line(f.Name), "`", "'") + "`\n\n" + fenced(visible.Text(text)) + "\n\n**From**: " + me + ", host " + p.Host.String() +
-		"; kept in the record as " + message + "\n" + protocol.Rule6(me, human) + "\n"
+	comment := collab.Comment("Party broadcast", f.Name, visible.Text(text), me, p.Host, path) + protocol.Rule6(me, human) + "\n"
 	if v.URL, v.Again, err = p.Post(ctx, f.Anchor, comment, path); err != nil {
 		v.Skipped = err.Error()
 	}
