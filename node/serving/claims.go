@@ -66,6 +66,7 @@ type work struct {
 func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch) }
 
 type claiming struct {
+	work    work
 	from    protocol.Name // the host whose work it is
 	since   time.Time
 	queued  bool      // it is in `order`
@@ -185,7 +186,7 @@ func (c *claims) want(w work, from protocol.Name) {
 	if c.works[w] != nil {
 		return
 	}
-	c.works[w] = &claiming{from: from, since: c.Now(), queued: true}
+	c.works[w] = &claiming{work: w, from: from, since: c.Now(), queued: true}
 	c.order = append(c.order, w)
 	wait.Nudge(c.wake)
 }
@@ -391,15 +392,15 @@ func (c *claims) settle(ctx context.Context) {
 
 // next are the claims to make now. A claim about which nobody knows is tried again at the next
 // look.
-func (c *claims) next() []work {
+func (c *claims) next() []*claiming {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.order), claimsBatch)
-	var batch []work
+	var batch []*claiming
 	for _, w := range c.order[:n] {
 		if at := c.works[w]; at != nil {
 			at.queued, at.failed, at.asked = false, false, c.Now()
-			batch = append(batch, w)
+			batch = append(batch, at)
 		}
 	}
 	c.order = c.order[n:]
@@ -408,39 +409,39 @@ func (c *claims) next() []work {
 
 // claim claims work. Work that this host gets is begun only after what others said until then was
 // fetched: somebody may have done it before.
-func (c *claims) claim(ctx context.Context, batch []work) {
-	var mine []work
-	for _, w := range batch {
-		got, err := c.Record.Claim(ctx, w.name(), protocol.RunClaim.Format(protocol.RunClaimed{Of: w.path, Agent: w.agent, Epoch: w.epoch, From: c.fromOf(w)}))
+func (c *claims) claim(ctx context.Context, batch []*claiming) {
+	var mine []*claiming
+	for _, at := range batch {
+		w := at.work
+		got, err := c.Record.Claim(ctx, w.name(), protocol.RunClaim.Format(protocol.RunClaimed{Of: w.path, Agent: w.agent, Epoch: w.epoch, From: at.from}))
 		switch {
 		case err != nil:
-			c.failed(w, err)
+			c.failed(at, err)
 		case got:
-			mine = append(mine, w)
+			mine = append(mine, at)
 		default:
-			c.lost(w)
+			c.lost(at)
 		}
 	}
 	if len(mine) == 0 {
 		return
 	}
 	if err := c.Record.Fetch(ctx); err != nil {
-		for _, w := range mine {
-			c.failed(w, err)
+		for _, at := range mine {
+			c.failed(at, err)
 		}
 		return
 	}
-	for _, w := range mine {
-		if err := c.take(ctx, w); err != nil {
-			c.failed(w, err)
+	for _, at := range mine {
+		if err := c.take(ctx, at.work, at.from); err != nil {
+			c.failed(at, err)
 		}
 	}
 }
 
 // take says in the record that this host has claimed the work, if it is still to be done.
-func (c *claims) take(ctx context.Context, w work) error {
+func (c *claims) take(ctx context.Context, w work, from protocol.Name) error {
 	c.vigil.look()
-	from := c.fromOf(w)
 	unsaid, others := false, false
 	c.Folded(func(s *fleet.State) {
 		unsaid = c.unsaid(s, w)
@@ -478,44 +479,29 @@ func (c *claims) giveBack(ctx context.Context, w work) {
 	}
 }
 
-func (c *claims) fromOf(w work) protocol.Name {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at := c.works[w]; at != nil {
-		return at.from
-	}
-	return c.Host
-}
-
 func (c *claims) done(w work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.works, w)
 }
 
-func (c *claims) lost(w work) {
+func (c *claims) lost(at *claiming) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if at := c.works[w]; at != nil {
-		at.lost, at.trouble = true, nil // until somebody asks for it again
-	}
+	at.lost, at.trouble = true, nil // until somebody asks for it again
 }
 
 // failed notes why nobody knows which host has claimed the work. It is tried again at the next
 // look.
-func (c *claims) failed(w work, err error) {
+func (c *claims) failed(at *claiming, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.works[w]
-	if at == nil {
-		return
-	}
 	at.failed = true
 	if errors.Is(err, context.Canceled) {
 		return // somebody has ended the request, such as a node that stops
 	}
 	if at.trouble == nil {
-		c.Log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("mail waits for its claim")
+		c.Log.Warn().Err(err).Str("agent", at.work.agent).Stringer("path", at.work.path).Msg("mail waits for its claim")
 	}
 	at.trouble = err
 }
