@@ -165,7 +165,7 @@ func rest(t *testing.T, n *Node) {
 	})
 }
 
-// contest has this node hold another content of a path that plain git wrote.
+// contest has this node hold another content of a path that plain git wrote, and show that one.
 func contest(t *testing.T, n *Node, clone string, p protocol.Path) {
 	t.Helper()
 	text := "---\nfrom: alice\nto: nat\ntype: text\ntimestamp: 2026-05-23T19:00:00.000Z\n---\n\nby another hand\n"
@@ -177,6 +177,9 @@ func contest(t *testing.T, n *Node, clone string, p protocol.Path) {
 	push(t, clone)
 	eventually(t, "the other content is here", func() bool {
 		n.record.Ring()
+		if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: p.String()}); err != nil || m.Body != "by another hand" {
+			return false // it is in the record before the state knows
+		}
 		files, err := n.record.FilesOf(n.record.Tip())
 		if err != nil {
 			t.Fatal(err)
