@@ -14,7 +14,7 @@ var ErrArchive = archive.ErrUnfit
 
 // archiveForm changes with the form of archives, and with every rule by which the fold makes a
 // state out of messages. An archive of another form is made anew.
-const archiveForm = "parley-archive-20"
+const archiveForm = "parley-archive-21"
 
 // Archive is a part of a state that does not change. It is read where it lies, in bytes that the
 // caller keeps. It has messages in the order of the record, without signatures. Only deeds have

@@ -141,6 +141,23 @@ func (l *Ledger) Said(c protocol.ChannelID) (messages int, who []string, last ti
 	return old[""] + more[""], who, last
 }
 
+// wrote reports whether anybody of that name wrote, who is no host: nobody can write to a host.
+func (l *Ledger) wrote(name string) bool {
+	counted := l.archive.of.rest.census.written
+	writer := func(a authorship) bool {
+		m := protocol.Message{From: a.from}
+		return m.Author().Name == name && !(a.sealed && a.from == a.host.String()) && counted[a]+l.counted.written[a] > 0
+	}
+	for _, written := range []map[authorship]int{counted, l.counted.written} {
+		for a := range written {
+			if writer(a) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Totals are how many messages a state holds of each kind.
 type Totals struct {
 	Messages, Receipts, HostWords int

@@ -119,23 +119,16 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 		if f.affair != (affair.ID{}) {
 			b.List(listDeeds, listName(f.affair), f.index)
 		}
-		sn.count(b, f.Item, 1)
+		sn.rest.census.add(f.Item, 1)
 	}
 	for i := range sn.gone {
 		if it := sn.old.item(i); it != nil {
-			sn.count(b, it, -1)
+			sn.rest.census.add(it, -1)
 		}
 	}
 	sn.read(b)
 	b.Remainder(func(w *archive.Pen) { sn.rest.append(w, sn.recordID, stamp) })
 	return b.Write(to)
-}
-
-func (sn *Snapshot) count(b *archive.Builder, it *Item, n int) {
-	for table, sum := range it.sums() {
-		b.Sum(table, archive.Key(sum.of), n*sum.n)
-	}
-	sn.rest.census.add(it, n)
 }
 
 // read lists mail that was read: under each name, the mail for which that name has left a receipt
@@ -234,7 +227,7 @@ func (l *Ledger) adopt(a *Archive, sn *Snapshot) {
 		}
 	}
 	for i := range l.gone {
-		l.tally(l.archive.item(i), -1)
+		l.counted.add(l.archive.item(i), -1)
 	}
 }
 

@@ -124,29 +124,6 @@ func (it *Item) asideOf() (protocol.Path, bool) {
 	return it.CausePath()
 }
 
-// The counts of messages.
-const (
-	sumDays    = iota // by folder
-	sumWriters        // by author
-	sumCount
-)
-
-// addend is what a message adds to a count, and the text under which it does.
-type addend struct {
-	of string
-	n  int
-}
-
-// sums are what a message adds to each count.
-func (it *Item) sums() [sumCount]addend {
-	return [sumCount]addend{sumDays: {it.Path.DayDir(), 1}, sumWriters: {it.Author().Name, it.counts()}}
-}
-
-// sum is how many messages a state has under a text in that table.
-func (l *Ledger) sum(table int, of string) int {
-	return l.sums[table][of] + l.archive.Sum(table, archive.Key(of))
-}
-
 // The lists of messages in archives.
 const (
 	listChannels = iota // by the channel's id
@@ -158,5 +135,5 @@ const (
 
 // layout is the shape of archives.
 func layout(kinds []affair.Any) archive.Layout {
-	return archive.Layout{Form: form(kinds), Indexes: len(indexes), Sums: sumCount, Lists: listCount}
+	return archive.Layout{Form: form(kinds), Indexes: len(indexes), Lists: listCount}
 }

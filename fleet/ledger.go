@@ -67,15 +67,6 @@ type Item struct {
 	next   stand
 }
 
-// counts is 1 for a message that makes its author known, and 0 for the word of a host, because
-// nobody can write to a host.
-func (it *Item) counts() int {
-	if it.Sealed && it.From == it.Host.String() {
-		return 0
-	}
-	return 1
-}
-
 // addressed are the names under which mail is listed. Mail to all is under "", and a receipt is
 // under none.
 func (it *Item) addressed() []string {
@@ -108,10 +99,13 @@ func (l *Ledger) Len() int { return l.archive.Len() - len(l.gone) + len(l.items)
 // Loose is how many messages and receipts are not in the state's archive.
 func (l *Ledger) Loose() int { return len(l.items) }
 
-// SameDay is the number of messages and receipts in the folder of `p`: the folder of one channel
-// and day.
+// SameDay is about how many messages and receipts the folder of `p` has: those of its channel whose
+// place is on its day.
 func (l *Ledger) SameDay(p protocol.Path) int {
-	return l.sum(sumDays, p.DayDir())
+	day := p.Time().Truncate(24 * time.Hour)
+	begin, end := &Item{Place: day}, &Item{Place: day.Add(24 * time.Hour)}
+	archived, loose := l.listed(listChannels, p.Channel().String()), l.channels[p.Channel()]
+	return l.archive.from(archived, begin).len - l.archive.from(archived, end).len + len(loose.from(begin)) - len(loose.from(end))
 }
 
 // Item is the message at p.

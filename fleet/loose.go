@@ -12,10 +12,9 @@ type loose struct {
 	order    sequence // by place
 	channels map[protocol.ChannelID]*sequence
 	deeds    map[affair.ID]*sequence
-	mail     map[string][]*Item       // by addressed name; mail to all is under ""
-	found    []any                    // the table of each index, by the number of the index
-	sums     [sumCount]map[string]int // how many more there are than in the archive
-	counted  census                   // the same for questions about all messages
+	mail     map[string][]*Item // by addressed name; mail to all is under ""
+	found    []any              // the table of each index, by the number of the index
+	counted  census             // how many more there are than in the archive
 }
 
 func newLoose() loose {
@@ -29,16 +28,13 @@ func newLoose() loose {
 	for _, x := range indexes {
 		l.found = append(l.found, x.empty())
 	}
-	for i := range l.sums {
-		l.sums[i] = map[string]int{}
-	}
 	return l
 }
 
 // enter makes an item that can be found, but has no place yet.
 func (l *loose) enter(it *Item) {
 	l.items[it.Path] = it
-	l.tally(it, 1)
+	l.counted.add(it, 1)
 	for _, x := range indexes {
 		x.enter(l, it)
 	}
@@ -49,7 +45,7 @@ func (l *loose) enter(it *Item) {
 
 func (l *loose) leave(it *Item) {
 	delete(l.items, it.Path)
-	l.tally(it, -1)
+	l.counted.add(it, -1)
 	for _, x := range indexes {
 		x.leave(l, it)
 	}
@@ -62,14 +58,6 @@ func drop[K, V comparable](from map[K][]V, key K, v V) {
 	if from[key] = without(from[key], v); len(from[key]) == 0 {
 		delete(from, key)
 	}
-}
-
-// tally adds `n` to the counts of an item: 1 counts it in, -1 out.
-func (l *loose) tally(it *Item, n int) {
-	for i, sum := range it.sums() {
-		l.sums[i][sum.of] += n * sum.n
-	}
-	l.counted.add(it, n)
 }
 
 func (l *loose) sequences(it *Item) []*sequence {
@@ -100,7 +88,7 @@ func (l *Ledger) own(it *Item) *Item {
 		return it
 	}
 	l.gone[i] = struct{}{}
-	l.tally(it, -1)
+	l.counted.add(it, -1)
 	l.enter(it)
 	for _, q := range l.sequences(it) {
 		q.insert(it)

@@ -50,7 +50,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		func(host protocol.Name) { s.keys.Forked(host) })
 	s.keys = keys.New(anchor, files{s.Ledger})
 	s.Chains = &Chains{s.Ledger, s.keys}
-	s.People = people.New(s.Keys, func(name string) bool { return s.Ledger.sum(sumWriters, name) > 0 })
+	s.People = people.New(s.Keys, s.Ledger.wrote)
 	s.Talk = &Talk{recordID: anchor.RecordID, ledger: s.Ledger, ring: s.Keys, people: s.People, run: s.Run, readHolds: s.readHolds,
 		judged: func() int { judged, _ := s.keys.Turns(); return judged }, conversations: newConversations()}
 	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)

@@ -21,12 +21,11 @@ var ErrUnfit = errors.New("not an archive of this record")
 type Layout struct {
 	Form    string // changes with the layout, and with what records say
 	Indexes int    // number of tables by which single records are found
-	Sums    int    // number of tables of counts
 	Lists   int    // number of tables of lists of records
 }
 
 // The parts of an archive. The end of the archive says where each part lies. Behind these parts
-// come those of the indexes, sums and lists.
+// come those of the indexes and lists.
 const (
 	partRecords = iota // the records in their order
 	partOffsets        // where each record begins
@@ -37,15 +36,14 @@ const (
 	partTables
 )
 
-func (l Layout) parts() int { return partTables + l.Indexes + l.Sums + l.Lists }
+func (l Layout) parts() int { return partTables + l.Indexes + l.Lists }
 
 // trailer is how many bytes the end of an archive has: where each part lies, the number of records,
 // and a checksum.
 func (l Layout) trailer() int { return 16*l.parts() + 8 }
 
 func (l Layout) index(table int) int { return partTables + table }
-func (l Layout) sum(table int) int   { return partTables + l.Indexes + table }
-func (l Layout) list(table int) int  { return partTables + l.Indexes + l.Sums + table }
+func (l Layout) list(table int) int  { return partTables + l.Indexes + table }
 
 // Archive is opened bytes. Its methods may be called concurrently.
 type Archive struct {
@@ -114,11 +112,6 @@ func (a *Archive) Indexed(index int) iter.Seq[uint32] {
 			}
 		}
 	}
-}
-
-// Sum is the count under a key, 0 if there is none.
-func (a *Archive) Sum(table int, key uint64) int {
-	return int(pairs(a.parts[a.layout.sum(table)]).value(key))
 }
 
 // List is the records listed under a name, rising.

@@ -29,7 +29,6 @@ type Builder struct {
 	fresh []string          // those of them that the old archive lacks
 
 	indexes [][]pair
-	sums    []map[uint64]int
 	lists   []map[uint32][]uint32
 	anew    []bool // by table of lists: the lists of the old archive do not count
 	rest    []byte
@@ -54,11 +53,8 @@ func NewBuilder(old *Archive, gone map[uint32]struct{}) *Builder {
 	l := old.layout
 	b := &Builder{
 		old: old, gone: gone, moved: make([]uint32, old.size), words: map[string]uint32{},
-		indexes: make([][]pair, l.Indexes), sums: make([]map[uint64]int, l.Sums), lists: make([]map[uint32][]uint32, l.Lists), anew: make([]bool, l.Lists),
+		indexes: make([][]pair, l.Indexes), lists: make([]map[uint32][]uint32, l.Lists), anew: make([]bool, l.Lists),
 		parts: make([][2]uint64, l.parts()),
-	}
-	for i := range b.sums {
-		b.sums[i] = map[uint64]int{}
 	}
 	for i := range b.lists {
 		b.lists[i] = map[uint32][]uint32{}
@@ -114,9 +110,6 @@ func (b *Builder) moves(i uint32) uint32 {
 func (b *Builder) Index(table int, key uint64, at uint32) {
 	b.indexes[table] = append(b.indexes[table], pair{key, at})
 }
-
-// Sum adds to the count under a key.
-func (b *Builder) Sum(table int, key uint64, n int) { b.sums[table][key] += n }
 
 // List adds a record of the new archive to the list with a name.
 func (b *Builder) List(table int, name string, at uint32) {
@@ -249,9 +242,6 @@ func (b *Builder) tables() {
 	for i, fresh := range b.indexes {
 		b.part(l.index(i), func() { b.merge(pairs(b.old.parts[l.index(i)]), b.moves, fresh) })
 	}
-	for i, more := range b.sums {
-		b.part(l.sum(i), func() { b.add(pairs(b.old.parts[l.sum(i)]), more) })
-	}
 	for i, fresh := range b.lists {
 		old := lists(b.old.parts[l.list(i)])
 		if b.anew[i] {
@@ -277,31 +267,6 @@ func (b *Builder) merge(old pairs, now func(uint32) uint32, fresh []pair) {
 	}
 	for _, p := range fresh {
 		put(p)
-	}
-}
-
-func (b *Builder) add(old pairs, more map[uint64]int) {
-	var fresh []uint64
-	for key := range more {
-		if i := old.first(key); i == old.len() || old.at(i).key != key {
-			fresh = append(fresh, key)
-		}
-	}
-	slices.Sort(fresh)
-	var raw [pairBytes]byte
-	put := func(key uint64, n int) {
-		if n > 0 {
-			b.write(appendPair(raw[:0], pair{key, uint32(n)}))
-		}
-	}
-	for p := range old.all() {
-		for ; len(fresh) > 0 && fresh[0] < p.key; fresh = fresh[1:] {
-			put(fresh[0], more[fresh[0]])
-		}
-		put(p.key, int(p.value)+more[p.key])
-	}
-	for _, key := range fresh {
-		put(key, more[key])
 	}
 }
 

@@ -73,14 +73,6 @@ func (t pairs) all() iter.Seq[pair] {
 	}
 }
 
-// value is the number under a key, 0 if there is none.
-func (t pairs) value(key uint64) uint32 {
-	if i := t.first(key); i < t.len() && t.at(i).key == key {
-		return t.at(i).value
-	}
-	return 0
-}
-
 // lists is a part of an archive that has lists of records. The records of a list rise. First comes
 // the number of lists, then for each list its own number and where it ends, then the records.
 type lists []byte
