@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -234,8 +235,9 @@ func (h *History) shift(before, after *Host) (turned bool) {
 		h.ring.version++
 		h.refused.valid = h.refused.valid && !h.suspect(before) && !h.suspect(after)
 	}
-	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) || !maps.Equal(before.humansEver(), after.humansEver()) || !sameHumanKeys(before, after) {
-		h.epochs[alias]++
+	before, after = before.orNone(), after.orNone()
+	if turned || !maps.Equal(before.declared, after.declared) || !maps.Equal(before.everHuman, after.everHuman) || !maps.EqualFunc(before.humanKeys, after.humanKeys, slices.Equal[[]HumanKey]) {
+		h.epochs[cmp.Or(before.Alias, after.Alias)]++
 		h.epochs[""]++
 	}
 	if before.Joined() && (turned || !includes(after.declared, before.declared)) {

@@ -108,11 +108,11 @@ func (h *Host) Announced() bool { return h.first != nil }
 
 // Declared is the first word by which the host declared that name, even if it was long ago. It is
 // nil if the host never did, or if `h` is nil.
-func (h *Host) Declared(name string) *File { return h.declarations()[name] }
+func (h *Host) Declared(name string) *File { return h.orNone().declared[name] }
 
 // EverHuman reports whether the host has ever declared that name as one of its humans. What a human
 // decided stays decided when they have left.
-func (h *Host) EverHuman(name string) bool { return h != nil && h.everHuman[name] }
+func (h *Host) EverHuman(name string) bool { return h.orNone().everHuman[name] }
 
 func (h *Host) take(word *File, says protocol.HostState) {
 	h.Addresses, h.Humans, h.Agents, h.Unread = says.Addresses, says.Humans, says.Agents, says.Unread
@@ -137,17 +137,10 @@ func (h *Host) declare(name protocol.Name, word *File) {
 	}
 }
 
-// declarations are those whom the host has declared; none if `h` is nil.
-func (h *Host) declarations() map[string]*File {
+// orNone is the host, or one that has said nothing if `h` is nil.
+func (h *Host) orNone() *Host {
 	if h == nil {
-		return nil
+		return &Host{}
 	}
-	return h.declared
-}
-
-func (h *Host) humansEver() map[string]bool {
-	if h == nil {
-		return nil
-	}
-	return h.everHuman
+	return h
 }

@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -23,12 +22,7 @@ type HumanKey struct {
 func (k HumanKey) last() bool { return k.Until == nil && k.Ended == nil }
 
 // HumanKeys are the keys that a human of the host had, the first key first.
-func (h *Host) HumanKeys(human string) []HumanKey {
-	if h == nil {
-		return nil
-	}
-	return h.humanKeys[human]
-}
+func (h *Host) HumanKeys(human string) []HumanKey { return h.orNone().humanKeys[human] }
 
 // HumanKeyNow is the key with which a human of the host signs what they write next. `ok` is false
 // if no key counts, because all are revoked or two contradict each other. `had` says that the human
@@ -179,16 +173,4 @@ func (h *historian) byFounder(it *File, key string) bool {
 		k, ok := h.pasts.humanKey(founder, human.String(), it, true)
 		return ok && k.Key == key
 	})
-}
-
-// sameHumanKeys reports whether two versions of a host judge every decision the same.
-func sameHumanKeys(before, after *Host) bool {
-	return maps.EqualFunc(before.humanKeysAll(), after.humanKeysAll(), func(a, b []HumanKey) bool { return slices.Equal(a, b) })
-}
-
-func (h *Host) humanKeysAll() map[string][]HumanKey {
-	if h == nil {
-		return nil
-	}
-	return h.humanKeys
 }
