@@ -139,33 +139,28 @@ func Malformed(err error) error {
 	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
 }
 
-// Changed applies `change` to each value of a list. If no value changes, it returns the same list.
-func Changed[T any](list []*T, change func(*T) *T) []*T {
-	var next []*T
+// Changed is a list in which `change` has changed copies of the values for which `is` holds. The original
+// list and its values stay as they are. If `is` holds for none, it is the same list.
+func Changed[T any](list []*T, is func(*T) bool, change func(*T)) []*T {
+	next := list
 	for i, v := range list {
-		c := change(v)
-		if c != v && next == nil {
+		if !is(v) {
+			continue
+		}
+		if &next[0] == &list[0] {
 			next = slices.Clone(list)
 		}
-		if next != nil {
-			next[i] = c
-		}
-	}
-	if next == nil {
-		return list
+		c := *v
+		change(&c)
+		next[i] = &c
 	}
 	return next
 }
 
+// Edited is Changed for one value.
+func Edited[T any](list []*T, one *T, change func(*T)) []*T {
+	return Changed(list, func(v *T) bool { return v == one }, change)
+}
+
 // Added is a list with more values. The original list stays as it is.
 func Added[T any](list []T, more ...T) []T { return append(list[:len(list):len(list)], more...) }
-
-// Put is a list with `v` in the place of `old`.
-func Put[T any](list []*T, old, v *T) []*T {
-	return Changed(list, func(x *T) *T {
-		if x == old {
-			return v
-		}
-		return x
-	})
-}

@@ -148,7 +148,7 @@ func (s *step) topic(w protocol.InquiryTopic) error {
 	case w.Text != TopicText(t):
 		return breach("F49", "peers are told of a tension in other words")
 	}
-	s.Tensions = changed(s.Tensions, t, func(t *inquiry.Tension) { t.Topic = s.deed.Message.Path })
+	s.Tensions = affair.Edited(s.Tensions, t, func(t *inquiry.Tension) { t.Topic = s.deed.Message.Path })
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (s *step) exchange(w protocol.InquiryExchange) error {
 	case w.Perspective != t.Turn() || w.Number != len(t.Messages)+1:
 		return senseless("it is not its turn: message %d is that of %q", len(t.Messages)+1, t.Turn())
 	}
-	s.Tensions = changed(s.Tensions, t, func(t *inquiry.Tension) {
+	s.Tensions = affair.Edited(s.Tensions, t, func(t *inquiry.Tension) {
 		t.Messages = affair.Added(t.Messages, inquiry.Said{Perspective: w.Perspective, Path: s.deed.Message.Path, Text: w.Text, Done: w.Done})
 	})
 	return nil
@@ -202,7 +202,7 @@ func (s *step) report(w protocol.InquiryReport) error {
 	if !t.Talked() || slices.ContainsFunc(t.Reports, func(r protocol.InquiryReport) bool { return r.Perspective == w.Perspective }) {
 		return senseless("no report of %q is due", w.Perspective)
 	}
-	s.Tensions = changed(s.Tensions, t, func(t *inquiry.Tension) { t.Reports = affair.Added(t.Reports, w) })
+	s.Tensions = affair.Edited(s.Tensions, t, func(t *inquiry.Tension) { t.Reports = affair.Added(t.Reports, w) })
 	s.talkedOut()
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *step) followUp(w protocol.InquiryFollowUp) error {
 	if len(t.Reports) < 2 || !slices.Contains(t.Divergent(), w.Perspective) || t.Question(w.Perspective) != "" {
 		return breach("F56", "%q is not to be asked once more", w.Perspective)
 	}
-	s.Tensions = changed(s.Tensions, t, func(t *inquiry.Tension) {
+	s.Tensions = affair.Edited(s.Tensions, t, func(t *inquiry.Tension) {
 		t.Asked = affair.Added(t.Asked, inquiry.Said{Perspective: w.Perspective, Path: s.deed.Message.Path, Text: w.Text})
 	})
 	return nil
@@ -230,7 +230,7 @@ func (s *step) followAnswer(w protocol.InquiryFollowUp) error {
 	if t.Question(w.Perspective) == "" || slices.ContainsFunc(t.Answers, func(a inquiry.Said) bool { return a.Perspective == w.Perspective }) {
 		return senseless("%q was not asked, or has answered", w.Perspective)
 	}
-	s.Tensions = changed(s.Tensions, t, func(t *inquiry.Tension) {
+	s.Tensions = affair.Edited(s.Tensions, t, func(t *inquiry.Tension) {
 		t.Answers = affair.Added(t.Answers, inquiry.Said{Perspective: w.Perspective, Path: s.deed.Message.Path, Text: w.Text})
 	})
 	s.talkedOut()

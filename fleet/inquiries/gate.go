@@ -332,9 +332,9 @@ func (s *step) answer(w protocol.InquiryAnswer) error {
 	switch {
 	case before == nil:
 		next.done = w.Decides()
-		s.Gates = changed(s.Gates, g, func(g *Gate) { *g = next })
+		s.Gates = affair.Edited(s.Gates, g, func(g *Gate) { *g = next })
 		undo := s.Inquiry
-		undo.Gates = changed(s.Gates, s.Gate(re), func(g *Gate) { g.Answers = nil })
+		undo.Gates = affair.Edited(s.Gates, s.Gate(re), func(g *Gate) { g.Answers = nil })
 		s.follow(&next, a, &undo)
 		return nil
 	case before.Key != a.Key:
@@ -342,7 +342,7 @@ func (s *step) answer(w protocol.InquiryAnswer) error {
 	case w.TakesBack == "" && before.Words.Decides() == w.Decides():
 		return refusal.New(refusal.Forbidden, "", "it is decided so already")
 	case w.TakesBack == "":
-		s.Gates, s.Contested = changed(s.Gates, g, func(g *Gate) { *g = next }), g.Path
+		s.Gates, s.Contested = affair.Edited(s.Gates, g, func(g *Gate) { *g = next }), g.Path
 		return nil
 	}
 	return s.settle(g, &next)
@@ -358,12 +358,12 @@ func (s *step) settle(g, next *Gate) error {
 		return refusal.New(refusal.Unknown, "", "it takes back what was not said there")
 	}
 	if next.contested() {
-		s.Gates = changed(s.Gates, g, func(g *Gate) { *g = *next })
+		s.Gates = affair.Edited(s.Gates, g, func(g *Gate) { *g = *next })
 		return nil
 	}
 	now := next.Verdict()
 	if g.done == now.Words.Decides() { // what followed from the first decision stays
-		s.Gates, s.Contested = changed(s.Gates, g, func(g *Gate) { *g = *next }), protocol.Path{}
+		s.Gates, s.Contested = affair.Edited(s.Gates, g, func(g *Gate) { *g = *next }), protocol.Path{}
 		return nil
 	}
 	if s.undo == nil {
@@ -372,7 +372,7 @@ func (s *step) settle(g, next *Gate) error {
 	next.done = now.Words.Decides()
 	undo := s.undo
 	s.Inquiry = *undo
-	s.Gates = changed(s.Gates, s.Gate(g.Path), func(g *Gate) { *g = *next })
+	s.Gates = affair.Edited(s.Gates, s.Gate(g.Path), func(g *Gate) { *g = *next })
 	s.follow(next, *now, undo)
 	return nil
 }
@@ -536,7 +536,7 @@ func (s *step) extend(how, perspective string) {
 		s.Cycle, s.Base, s.State = s.Cycle+1, s.Chosen, Propose
 	case Deepen:
 		s.Cycle, s.State = s.Cycle+1, Spawn
-		s.Members = changed(s.Members, s.Member(perspective), (*Member).again)
+		s.Members = affair.Edited(s.Members, s.Member(perspective), (*Member).again)
 	case Review:
 		s.State = Present
 	}

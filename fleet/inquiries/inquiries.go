@@ -296,13 +296,6 @@ func (v Inquiry) in(states ...State) error {
 	return nil
 }
 
-// changed is a list with one value changed. The original list stays as it is.
-func changed[T any](list []*T, old *T, change func(*T)) []*T {
-	c := *old
-	change(&c)
-	return affair.Put(list, old, &c)
-}
-
 // senseless is why words that can be read are void.
 func senseless(format string, args ...any) error {
 	return refusal.New(refusal.Senseless, "", format, args...)

@@ -210,7 +210,7 @@ func (s *step) start(w protocol.InquiryStart) error {
 	if protocol.Hash([]byte(s.Prompt(w.Perspective, w.Orientation))) != w.Prompt || (m.repeats() || m.Moves > 0) && m.Prompt != "" && w.Prompt != m.Prompt {
 		return breach("F30", "its prompt is not the one that follows from the brief")
 	}
-	s.Members = changed(s.Members, m, func(m *Member) {
+	s.Members = affair.Edited(s.Members, m, func(m *Member) {
 		m.Agent, m.Given, m.Orientation, m.Prompt, m.Cycle, m.Degraded = agent, s.deed.Message.Path, w.Orientation, w.Prompt, s.Cycle, cmp.Or(w.Degraded, m.Degraded)
 	})
 	return nil
@@ -226,7 +226,7 @@ func (s *step) task(w protocol.InquiryTask) error {
 	case w.Question != s.Opening.Hash || w.Scope != s.Brief.Scope:
 		return breach("F29", "its question or its scope is another one")
 	}
-	s.Members = changed(s.Members, m, func(m *Member) { m.Tasked = true })
+	s.Members = affair.Edited(s.Members, m, func(m *Member) { m.Tasked = true })
 	s.waited()
 	return nil
 }
@@ -283,10 +283,10 @@ func (s *step) signal(w protocol.InquirySignal) error {
 		return senseless("it has signalled already")
 	case s.State.Over():
 		s.Late = affair.Added(s.Late, late)
-		s.Members = changed(s.Members, m, func(m *Member) { m.Signal, m.SignalPath = &w, s.deed.Message.Path })
+		s.Members = affair.Edited(s.Members, m, func(m *Member) { m.Signal, m.SignalPath = &w, s.deed.Message.Path })
 		return nil
 	}
-	s.Members = changed(s.Members, m, func(m *Member) {
+	s.Members = affair.Edited(s.Members, m, func(m *Member) {
 		m.Signal, m.SignalPath, m.Degraded = &w, s.deed.Message.Path, cmp.Or(m.Degraded, w.Degraded)
 	})
 	s.heard(w.Perspective)
@@ -297,7 +297,7 @@ func (s *step) signal(w protocol.InquirySignal) error {
 // heard takes back the question about a member that was lost, because the member says something.
 func (s *step) heard(perspective string) {
 	if g := s.Open(); g != nil && g.Gate == protocol.GateLost && g.Perspective == perspective && len(g.Answers) == 0 {
-		s.Gates = changed(s.Gates, g, func(g *Gate) { g.Moot = true })
+		s.Gates = affair.Edited(s.Gates, g, func(g *Gate) { g.Moot = true })
 	}
 }
 
@@ -321,7 +321,7 @@ func (s *step) reveal(w protocol.InquiryReveal) error {
 	case protocol.Hash([]byte(w.Text)) != m.Signal.Result:
 		return breach("F42", "it is another result than the one whose hash was told")
 	}
-	s.Members = changed(s.Members, m, func(m *Member) {
+	s.Members = affair.Edited(s.Members, m, func(m *Member) {
 		m.Result, m.Revealed, m.Flags = w.Text, s.deed.Message.Path, CheckResult(w.Text, s.Brief.Abstract)
 	})
 	s.waited()
@@ -333,12 +333,12 @@ func (s *step) lost(perspective, how string) {
 	m := s.Member(perspective)
 	switch {
 	case how == RunElsewhere && s.State == Dialogue: // what it found is there
-		s.Members = changed(s.Members, m, func(m *Member) {
+		s.Members = affair.Edited(s.Members, m, func(m *Member) {
 			m.Given, m.Moves, m.Degraded = protocol.Path{}, m.Moves+1, "another agent speaks for it, which is given its prompt and its result again"
 		})
 	case how == RunElsewhere:
 		told := slices.ContainsFunc(s.Members, func(o *Member) bool { return o != m && o.Cycle == m.Cycle && !o.Revealed.IsZero() })
-		s.Members = changed(s.Members, m, func(m *Member) {
+		s.Members = affair.Edited(s.Members, m, func(m *Member) {
 			m.again()
 			if told {
 				m.Degraded = "results of others were told before it began"
@@ -346,7 +346,7 @@ func (s *step) lost(perspective, how string) {
 		})
 		s.State = Await
 	case how == GoOnWithout:
-		s.Members = changed(s.Members, m, func(m *Member) { m.Dropped = true })
+		s.Members = affair.Edited(s.Members, m, func(m *Member) { m.Dropped = true })
 		s.waited()
 	}
 }

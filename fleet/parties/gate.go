@@ -151,20 +151,16 @@ func (g *Gate) Waits() bool {
 	return false
 }
 
-func (g *Gate) at(now time.Time) *Gate {
+// expires reports whether the time for an answer is over at the time `now`.
+func (g *Gate) expires(now time.Time) bool {
 	end := g.AnswerBy
 	if a, _ := g.verdict(); a != nil {
 		if a.Act != protocol.ActPartyDefer {
-			return g
+			return false
 		}
 		end = a.Until
 	}
-	if end.IsZero() || now.Before(end) {
-		return g
-	}
-	next := *g
-	next.Expired = true
-	return &next
+	return !end.IsZero() && !now.Before(end)
 }
 
 // Gate is the gate that the message at `path` asks; nil if it asks none.
@@ -201,7 +197,7 @@ func (p Party) answer(d affair.Deed, said protocol.GateAnswer) (Party, error) {
 		// back would name an answer that nobody gave.
 		next.Answers = slices.Clone(g.Answers)
 		next.Answers[i].copies = affair.Added(next.Answers[i].copies, d.Hash)
-		p.Gates = affair.Put(p.Gates, g, &next)
+		p.Gates = affair.Edited(p.Gates, g, func(g *Gate) { *g = next })
 		return p, nil
 	}
 	next.Answers = affair.Added(g.Answers, Answer{
@@ -213,7 +209,7 @@ func (p Party) answer(d affair.Deed, said protocol.GateAnswer) (Party, error) {
 	if a, _ := g.verdict(); a != nil && a.Act == d.Act && d.Act != protocol.ActPartyDefer && said.TakesBack == "" {
 		return p, refusal.New(refusal.Forbidden, "", "it is %s already", g.Outcome())
 	}
-	p.Gates = affair.Put(p.Gates, g, &next)
+	p.Gates = affair.Edited(p.Gates, g, func(g *Gate) { *g = next })
 	return p.follow(&next, before, d), nil
 }
 
@@ -265,14 +261,9 @@ func (p Party) follow(g *Gate, before party.Outcome, d affair.Deed) Party {
 			Name: g.Whom.Name, Host: protocol.Name(g.Whom.Host), Initiator: g.For == ForOrganize, Joined: d.Timestamp, By: d.Message.Path,
 			Presence: protocol.PresenceActive, Since: d.Timestamp,
 		})
-		p.Gates = affair.Changed(p.Gates, func(o *Gate) *Gate {
-			if o.Whom != g.Whom && o.Whom != (protocol.Address{Name: g.Whom.Name}) || o.For == ForBroadcast || o.Outcome() == party.Accepted {
-				return o
-			}
-			next := *o
-			next.Moot = true
-			return &next
-		})
+		p.Gates = affair.Changed(p.Gates, func(o *Gate) bool {
+			return (o.Whom == g.Whom || o.Whom == protocol.Address{Name: g.Whom.Name}) && o.For != ForBroadcast && o.Outcome() != party.Accepted
+		}, func(o *Gate) { o.Moot = true })
 	case before == party.Accepted && m != nil && slices.ContainsFunc(g.Answers, func(a Answer) bool { return a.Path == m.By }):
 		p = p.without(party.Departure{Member: *m, Time: d.Timestamp, By: d.Message.Human, Reason: "its acceptance is contested or taken back", Path: d.Message.Path})
 	}

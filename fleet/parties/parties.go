@@ -266,18 +266,8 @@ func (p Party) leave(d affair.Deed, l protocol.Leaving) (Party, error) {
 func (p Party) without(gone party.Departure) Party {
 	p.Members = slices.DeleteFunc(slices.Clone(p.Members), func(m party.Member) bool { return m.Name == gone.Name && m.Host == gone.Host })
 	p.Left = affair.Added(p.Left, gone)
-	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) *party.Task {
-		if t.Done != nil || t.Taker != gone.Address() {
-			return t
-		}
-		return t.Free()
-	})
-	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease {
-		if l.Holder != gone.Address() || !l.Ended.IsZero() {
-			return l
-		}
-		return l.End(gone.Time)
-	})
+	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) bool { return t.Done == nil && t.Taker == gone.Address() }, (*party.Task).Free)
+	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) bool { return l.Holder == gone.Address() && l.Ended.IsZero() }, func(l *party.Lease) { l.Ended = gone.Time })
 	return p
 }
 
@@ -290,8 +280,11 @@ func (p Party) present(d affair.Deed, n protocol.PresenceNote) (Party, error) {
 
 // at is the party at the time `now`, with what has run out by then.
 func (p Party) at(now time.Time) Party {
-	p.Gates = affair.Changed(p.Gates, func(g *Gate) *Gate { return g.at(now) })
-	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) *party.Task { return t.At(now) })
-	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease { return l.At(now) })
+	p.Gates = affair.Changed(p.Gates, func(g *Gate) bool { return g.expires(now) }, func(g *Gate) { g.Expired = true })
+	p.Tasks = affair.Changed(p.Tasks, func(t *party.Task) bool { return t.Done == nil && t.Taker.Name != "" && !now.Before(t.Until) }, func(t *party.Task) {
+		t.Free()
+		t.Lapsed = true
+	})
+	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) bool { return l.Ended.IsZero() && !now.Before(l.Until) }, func(l *party.Lease) { l.Ended = l.Until })
 	return p
 }

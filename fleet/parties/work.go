@@ -66,10 +66,10 @@ func (p Party) vote(d affair.Deed, v protocol.Vote) (Party, error) {
 	case p.memberWho(d) == nil:
 		return p, notMember(p, who.Name)
 	}
-	next := *pr
-	next.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b party.Vote) bool { return b.Who == who })
-	next.Votes = append(next.Votes, party.Vote{Path: d.Message.Path, Who: who, Accept: v.Accept, Time: d.Timestamp, Reason: v.Reason})
-	p.Proposals = affair.Put(p.Proposals, pr, &next)
+	p.Proposals = affair.Edited(p.Proposals, pr, func(pr *party.Proposal) {
+		pr.Votes = slices.DeleteFunc(slices.Clone(pr.Votes), func(b party.Vote) bool { return b.Who == who })
+		pr.Votes = append(pr.Votes, party.Vote{Path: d.Message.Path, Who: who, Accept: v.Accept, Time: d.Timestamp, Reason: v.Reason})
+	})
 	return p, nil
 }
 
@@ -110,15 +110,15 @@ func (p Party) take(d affair.Deed, said protocol.TaskTake) (Party, error) {
 	if err != nil {
 		return p, err
 	}
-	next := *t
-	if t.Taker != me {
-		if t.Taker.Name != "" {
-			next.Earlier = affair.Added(t.Earlier, t.Taker)
+	p.Tasks = affair.Edited(p.Tasks, t, func(t *party.Task) {
+		if t.Taker != me && t.Taker.Name != "" {
+			t.Earlier = affair.Added(t.Earlier, t.Taker)
 		}
-		next.Taken = d.Timestamp
-	}
-	next.Taker, next.Until = me, until
-	p.Tasks = affair.Put(p.Tasks, t, &next)
+		if t.Taker != me {
+			t.Taken = d.Timestamp
+		}
+		t.Taker, t.Until = me, until
+	})
 	return p, nil
 }
 
@@ -148,12 +148,11 @@ func (p Party) endTask(d affair.Deed, said protocol.TaskEnd) (Party, error) {
 	case t.Taker != me && (d.Act == protocol.ActGiveBack || t.Taker.Name != "" || t.By != me.Name):
 		return p, refusal.New(refusal.Forbidden, "", "%s does not have %s", me.Name, t.Label)
 	case d.Act == protocol.ActGiveBack:
-		p.Tasks = affair.Put(p.Tasks, t, t.Free())
+		p.Tasks = affair.Edited(p.Tasks, t, (*party.Task).Free)
 		return p, nil
 	}
-	next := *t
-	next.Done = &party.Done{Path: d.Message.Path, By: me, Time: d.Timestamp, Outcome: said.Outcome}
-	p.Tasks = affair.Put(p.Tasks, t, &next)
+	done := &party.Done{Path: d.Message.Path, By: me, Time: d.Timestamp, Outcome: said.Outcome}
+	p.Tasks = affair.Edited(p.Tasks, t, func(t *party.Task) { t.Done = done })
 	return p, nil
 }
 
@@ -173,12 +172,10 @@ func (p Party) lease(d affair.Deed, said protocol.Reservation) (Party, error) {
 	if l, thing := p.reserved(me, said.Things, d.Timestamp); l != nil {
 		return p, refusal.New(refusal.Forbidden, "", "%s has reserved %s until %s", l.Holder, thing, l.Until.Format(time.RFC3339))
 	}
-	p.Leases = affair.Changed(p.Leases, func(l *party.Lease) *party.Lease {
-		if l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things) {
-			return l.End(d.Timestamp)
-		}
-		return l
-	})
+	again := func(l *party.Lease) bool {
+		return l.Holder == me && l.Ended.IsZero() && slices.Equal(l.Things, said.Things)
+	}
+	p.Leases = affair.Changed(p.Leases, again, func(l *party.Lease) { l.Ended = d.Timestamp })
 	p.Leases = affair.Added(p.Leases, &party.Lease{Path: d.Message.Path, Holder: me, Things: said.Things, Fence: len(p.Leases) + 1, Time: d.Timestamp, Until: until, Reason: said.Reason})
 	return p, nil
 }
@@ -233,7 +230,7 @@ func (p Party) release(d affair.Deed, _ protocol.LeaseEnd) (Party, error) {
 	me := p.memberWho(d).Address()
 	for _, l := range p.Leases {
 		if l.Path == re && l.Holder == me && l.Ended.IsZero() {
-			p.Leases = affair.Put(p.Leases, l, l.End(d.Timestamp))
+			p.Leases = affair.Edited(p.Leases, l, func(l *party.Lease) { l.Ended = d.Timestamp })
 			return p, nil
 		}
 	}

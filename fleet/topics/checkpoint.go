@@ -34,9 +34,8 @@ func (t Topic) answerSum(d affair.Deed, w protocol.Verdict) (Topic, error) {
 	if err != nil {
 		return t, err
 	}
-	next := *c
-	next.Verdicts = affair.Added(c.Verdicts, topic.Verdict{Word: word(d, w.Text), Act: d.Act})
-	t.Checkpoints = affair.Put(t.Checkpoints, c, &next)
+	said := topic.Verdict{Word: word(d, w.Text), Act: d.Act}
+	t.Checkpoints = affair.Edited(t.Checkpoints, c, func(c *topic.Checkpoint) { c.Verdicts = affair.Added(c.Verdicts, said) })
 	return t, nil
 }
 

@@ -29,19 +29,14 @@ func next(from topic.Phase) []topic.Phase {
 // Reprompted is the topic with deferrals that have run out shown as pending, not as timed out. A
 // fleet can have it so.
 func (t Topic) Reprompted() Topic {
-	t.Items = affair.Changed(t.Items, func(it *topic.Item) *topic.Item {
-		again := func(s topic.Stand) bool { return s.Phase == topic.TimedOut && s.Previous == topic.Deferred }
-		if !slices.ContainsFunc(it.Stands, again) {
-			return it
-		}
-		next := *it
-		next.Stands = slices.Clone(it.Stands)
-		for i, s := range next.Stands {
+	again := func(s topic.Stand) bool { return s.Phase == topic.TimedOut && s.Previous == topic.Deferred }
+	t.Items = affair.Changed(t.Items, func(it *topic.Item) bool { return slices.ContainsFunc(it.Stands, again) }, func(it *topic.Item) {
+		it.Stands = slices.Clone(it.Stands)
+		for i, s := range it.Stands {
 			if again(s) {
-				next.Stands[i].Phase, next.Stands[i].TimeoutAt = topic.Pending, time.Time{}
+				it.Stands[i].Phase, it.Stands[i].TimeoutAt = topic.Pending, time.Time{}
 			}
 		}
-		return &next
 	})
 	return t
 }
@@ -99,7 +94,7 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 	if d.Act == protocol.ActReAccept && w.item.Text != "" && !sameWords(w.item.Text, it.Text()) {
 		reword(&changed, d, w)
 	}
-	t.Items = affair.Put(t.Items, it, &changed)
+	t.Items = affair.Edited(t.Items, it, func(it *topic.Item) { *it = changed })
 	return t, nil
 }
 

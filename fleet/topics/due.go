@@ -102,22 +102,15 @@ func (t Topic) validate(d affair.Deed, w protocol.Validation) (Topic, error) {
 	}):
 		return t, refusal.New(refusal.Forbidden, "wait for the answer", "%s is asked already whether %s still holds", other, it.Label)
 	}
-	next := *it
-	next.Validations = affair.Added(it.Validations, &topic.Validation{
-		Path: d.Message.Path, By: who, Of: other, Time: d.Timestamp, Milestone: w.Milestone, AnswerBy: answerBy(d, w.AnswerBy),
-	})
-	t.Items = affair.Put(t.Items, it, &next)
+	asked := &topic.Validation{Path: d.Message.Path, By: who, Of: other, Time: d.Timestamp, Milestone: w.Milestone, AnswerBy: answerBy(d, w.AnswerBy)}
+	t.Items = affair.Edited(t.Items, it, func(it *topic.Item) { it.Validations = affair.Added(it.Validations, asked) })
 	return t, nil
 }
 
 // answered notes a decision as the answer to the question that its author was asked.
 func answered(it *topic.Item, d affair.Deed, to topic.Phase) {
-	it.Validations = affair.Changed(it.Validations, func(v *topic.Validation) *topic.Validation {
-		if v.Of != d.Author().Name || !v.Answer.IsZero() {
-			return v
-		}
-		next := *v
-		next.Answer, next.Holds, next.Stale = d.Message.Path, to == topic.Accepted, false
-		return &next
+	open := func(v *topic.Validation) bool { return v.Of == d.Author().Name && v.Answer.IsZero() }
+	it.Validations = affair.Changed(it.Validations, open, func(v *topic.Validation) {
+		v.Answer, v.Holds, v.Stale = d.Message.Path, to == topic.Accepted, false
 	})
 }

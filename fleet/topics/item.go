@@ -187,10 +187,8 @@ func (t Topic) resolve(d affair.Deed, r protocol.Resolution) (Topic, error) {
 	case it.Sort == topic.Dissent && it.By != who:
 		return t, refusal.New(refusal.Forbidden, "", "%s is what %s sees otherwise: only %s can take it back", it.Label, it.By, it.By)
 	}
-	next := *it
 	settled := word(d, r.Outcome)
-	next.Resolved = &settled
-	t.Items = affair.Put(t.Items, it, &next)
+	t.Items = affair.Edited(t.Items, it, func(it *topic.Item) { it.Resolved = &settled })
 	return t, nil
 }
 

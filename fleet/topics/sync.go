@@ -61,9 +61,8 @@ func (t Topic) result(d affair.Deed, w protocol.SyncResult) (Topic, error) {
 	if !slices.ContainsFunc(r.Rows, func(row topic.Row) bool { return row.Flag != topic.Unanswered }) {
 		return t, refusal.New(refusal.Senseless, "", "it answers no claim of the check")
 	}
-	next := *c
-	next.Result, next.TimedOut = r, false
-	t.Checks, t.Results = affair.Put(t.Checks, c, &next), affair.Added(t.Results, r)
+	t.Checks = affair.Edited(t.Checks, c, func(c *topic.Check) { c.Result, c.TimedOut = r, false })
+	t.Results = affair.Added(t.Results, r)
 	return t, nil
 }
 

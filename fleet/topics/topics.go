@@ -19,6 +19,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -159,7 +160,10 @@ func (t Topic) concerns(who string) bool {
 // at is the topic at the time `now`: what has run out by then is timed out. Whoever looks observes
 // that; it is no answer (R29).
 func (t Topic) at(now time.Time) Topic {
-	t.Items = affair.Changed(t.Items, func(it *topic.Item) *topic.Item { return it.At(now) })
-	t.Checks = affair.Changed(t.Checks, func(c *topic.Check) *topic.Check { return c.At(now) })
+	t.Items = affair.Changed(t.Items, func(it *topic.Item) bool { return it.Late(now) }, func(it *topic.Item) {
+		it.Stands = each.Of(it.Stands, func(s topic.Stand) topic.Stand { return s.At(now) })
+		it.Validations = affair.Changed(it.Validations, func(v *topic.Validation) bool { return v.Late(now) }, func(v *topic.Validation) { v.Stale = true })
+	})
+	t.Checks = affair.Changed(t.Checks, func(c *topic.Check) bool { return !c.TimedOut && c.Result == nil && !now.Before(c.AnswerBy) }, func(c *topic.Check) { c.TimedOut = true })
 	return t
 }

@@ -136,21 +136,9 @@ type Done struct {
 }
 
 // Free is the task without its taker.
-func (t *Task) Free() *Task {
-	next := *t
-	next.Earlier = append(slices.Clip(t.Earlier), t.Taker)
-	next.Taker, next.Taken, next.Until, next.Lapsed = protocol.Address{}, time.Time{}, time.Time{}, false
-	return &next
-}
-
-// At is the task at the time `now`.
-func (t *Task) At(now time.Time) *Task {
-	if t.Done != nil || t.Taker.Name == "" || now.Before(t.Until) {
-		return t
-	}
-	next := t.Free()
-	next.Lapsed = true
-	return next
+func (t *Task) Free() {
+	t.Earlier = append(slices.Clip(t.Earlier), t.Taker)
+	t.Taker, t.Taken, t.Until, t.Lapsed = protocol.Address{}, time.Time{}, time.Time{}, false
 }
 
 // Lease is a reservation: advice to others, no lock. A holder that was given up for gone is
@@ -164,19 +152,4 @@ type Lease struct {
 	Until  time.Time        `json:"until,omitzero"` // UTC
 	Ended  time.Time        `json:"-"`              // zero while it lasts
 	Reason string           `json:"reason"`         // "" for none
-}
-
-// End is the reservation when it has ended.
-func (l *Lease) End(at time.Time) *Lease {
-	next := *l
-	next.Ended = at
-	return &next
-}
-
-// At is the reservation at the time `now`.
-func (l *Lease) At(now time.Time) *Lease {
-	if !l.Ended.IsZero() || now.Before(l.Until) {
-		return l
-	}
-	return l.End(l.Until)
 }

@@ -64,13 +64,3 @@ func (r *Result) Groupthink() bool {
 	raw, ok := r.Raw.Value()
 	return ok && raw == 1
 }
-
-// At is the check at the time `now`.
-func (c *Check) At(now time.Time) *Check {
-	if c.TimedOut || c.Result != nil || now.Before(c.AnswerBy) {
-		return c
-	}
-	next := *c
-	next.TimedOut = true
-	return &next
-}

@@ -137,23 +137,10 @@ func (s Stand) At(now time.Time) Stand {
 	return s
 }
 
-// At is the item at the time `now`.
-func (it *Item) At(now time.Time) *Item {
-	late := slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.At(now) != s })
-	stale := slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.At(now) != v })
-	if !late && !stale {
-		return it
-	}
-	next := *it
-	next.Stands = slices.Clone(it.Stands)
-	for i := range next.Stands {
-		next.Stands[i] = next.Stands[i].At(now)
-	}
-	next.Validations = slices.Clone(it.Validations)
-	for i := range next.Validations {
-		next.Validations[i] = next.Validations[i].At(now)
-	}
-	return &next
+// Late reports whether something of the item has run out at the time `now`, and is not noted yet.
+func (it *Item) Late(now time.Time) bool {
+	return slices.ContainsFunc(it.Stands, func(s Stand) bool { return s.At(now) != s }) ||
+		slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Late(now) })
 }
 
 // Stand is where `who` stands on the agreement.
@@ -209,14 +196,9 @@ func (v *Validation) Waits(who string, at time.Time) bool {
 	return v.Of == who && v.Answer.IsZero() && at.Before(v.AnswerBy)
 }
 
-// At is the question at the time `now`.
-func (v *Validation) At(now time.Time) *Validation {
-	if v.Stale || !v.Answer.IsZero() || now.Before(v.AnswerBy) {
-		return v
-	}
-	next := *v
-	next.Stale = true
-	return &next
+// Late reports whether the time for an answer has run out at the time `now`, and that is not noted yet.
+func (v *Validation) Late(now time.Time) bool {
+	return !v.Stale && v.Answer.IsZero() && !now.Before(v.AnswerBy)
 }
 
 // Checkpoint is a summary of a topic that outlasts a compaction of an agent's context. It does not
