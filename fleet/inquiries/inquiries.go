@@ -267,7 +267,7 @@ func coordinated[W epochOf](act protocol.WordAct[W], then func(*step, W) error, 
 		case !writes(s.deed, s.Coordinator):
 			return refusal.New(refusal.Forbidden, "a human has another host do it: parley frame resume", "%s coordinates the inquiry, and %s@%s does not", s.Coordinator, s.deed.Author().Name, s.deed.Host)
 		case err != nil:
-			return breaks(formLine(s.deed.Act), affair.Malformed(err))
+			return breaks(rules[s.deed.Act].form, affair.Malformed(err))
 		case w.WrittenIn() != s.Epoch:
 			return refusal.New(refusal.Forbidden, "", "it is of epoch %d, and this is %d", w.WrittenIn(), s.Epoch)
 		}

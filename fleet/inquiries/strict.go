@@ -38,23 +38,6 @@ func (s *stricter) say(line, format string, args ...any) {
 	s.flaws = append(s.flaws, flaw{line, fmt.Sprintf(format, args...)})
 }
 
-// saysMore are the lines that are broken if an act of the inquiry's own program says more than its
-// words.
-var saysMore = map[protocol.Act][]string{
-	protocol.ActFrameStart: {"F13", "F30"}, protocol.ActFrameTask: {"F29", "F13"}, protocol.ActFrameGate: {"F67"}, protocol.ActFrameMap: {"F27"},
-	protocol.ActFrameSignal: {"F42"}, protocol.ActFramePreview: {"F44"}, protocol.ActFrameTopic: {"F49"}, protocol.ActFrameExchange: {"F54"},
-	protocol.ActFrameReport: {"F55"}, protocol.ActFrameFollowUp: {"F56"}, protocol.ActFrameOutcomes: {"F58"}, protocol.ActFrameTrace: {"F78"},
-	protocol.ActFrameShutdown: {"F80"}, protocol.ActFrameTeamEnd: {"F80"}, protocol.ActFrameFindings: {"F79"}, protocol.ActFrameEstablished: {"F25"},
-	protocol.ActFrameReveal: {"F42"}, protocol.ActFrameBrief: {"F4"}, protocol.ActFrameContext: {"F12"}, protocol.ActFrameProposals: {"F14", "F36"},
-	protocol.ActFrameDetection: {"F47"}, protocol.ActFrameSynthesis: {"F60", "F59"},
-}
-
-// withText are those of them that have a text. Proposals and a detection have one if they are empty.
-var withText = []protocol.Act{
-	protocol.ActFrameTopic, protocol.ActFrameExchange, protocol.ActFrameFollowUp, protocol.ActFrameReveal, protocol.ActFrameSignal,
-	protocol.ActFrameContext, protocol.ActFrameSynthesis,
-}
-
 // finds reports whether proposals or a detection have something in their list.
 func finds(m *protocol.Message) bool {
 	p, _ := protocol.ProposePerspectives.Parse(m.Body)
@@ -65,7 +48,7 @@ func finds(m *protocol.Message) bool {
 // form looks at what could be said behind the words: in fields that nobody reads, in the text of an
 // act that has none, in the first line, and behind the block.
 func (s *stricter) form() {
-	lines := saysMore[s.m.Act]
+	lines := rules[s.m.Act].more
 	if lines == nil {
 		return
 	}
@@ -73,7 +56,7 @@ func (s *stricter) form() {
 	switch author := s.m.Author().Name; {
 	case !plain || len(s.m.Extra) > 0:
 		s.all(lines, "it says more than its form has")
-	case w.Text != "" && !slices.Contains(withText, s.m.Act) && (finds(s.m) || s.m.Act != protocol.ActFrameProposals && s.m.Act != protocol.ActFrameDetection):
+	case w.Text != "" && !rules[s.m.Act].text && (finds(s.m) || s.m.Act != protocol.ActFrameProposals && s.m.Act != protocol.ActFrameDetection):
 		s.all(lines, "it has a text, and its form has none")
 	case w.With != "" || w.Topic != "" || w.Mark != "" || w.From != author:
 		s.all(lines, "its first line says more than who wrote it, and when")
@@ -102,16 +85,12 @@ func (s *stricter) addressed() {
 		}
 		return nil
 	}
-	line, toHumans := map[protocol.Act]string{
-		protocol.ActFrameBrief: "F4", protocol.ActFrameGate: "F4", protocol.ActFrameProposals: "F14", protocol.ActFramePreview: "F44",
-		protocol.ActFrameOutcomes: "F58", protocol.ActFrameSynthesis: "F66", protocol.ActFrameTrace: "F78",
-	}[s.m.Act]
 	for _, d := range s.v.Deciders {
-		if toHumans && !slices.Contains(s.m.To, d.Address()) {
+		if line := rules[s.m.Act].humans; line != "" && !slices.Contains(s.m.To, d.Address()) {
 			s.say(line, "it is not shown to %s, who decides", d.Human)
 		}
 	}
-	if line := apart[s.m.Act]; line != "" {
+	if line := rules[s.m.Act].apart; line != "" {
 		for _, a := range s.m.To {
 			if s.member(a) {
 				s.say(line, "it is told to %s, who investigates", a.Shown())
@@ -140,12 +119,6 @@ func (s *stricter) addressed() {
 			only("F56", s.v.Member(w.Perspective).Agent)
 		}
 	}
-}
-
-// apart are the lines that are broken if members are told of it.
-var apart = map[protocol.Act]string{
-	protocol.ActFrameContext: "F13", protocol.ActFrameProposals: "F13", protocol.ActFrameSignal: "F42", protocol.ActFrameReveal: "F42", protocol.ActFramePreview: "F44",
-	protocol.ActFrameDetection: "F49", protocol.ActFrameOutcomes: "F58", protocol.ActFrameSynthesis: "F66", protocol.ActFrameTrace: "F78",
 }
 
 // member reports whether an agent investigates. Before perspectives are mapped, anybody might who is

@@ -49,12 +49,50 @@ func (v Inquiry) early(line string, err error, states ...State) error {
 	return err
 }
 
-// formLine is the line that is broken if the words of an act cannot be read; "" for none.
-func formLine(act protocol.Act) string {
-	return map[protocol.Act]string{
-		protocol.ActFrameBrief: "F3", protocol.ActFrameGate: "F67", protocol.ActFrameDetection: "F47", protocol.ActFrameTopic: "F51",
-		protocol.ActFrameOutcomes: "F58", protocol.ActFrameSynthesis: "F61", protocol.ActFrameTrace: "F83", protocol.ActFrameEstablished: "F25",
-	}[act]
+// rule is the lines of the checklist that an act can break by itself.
+type rule struct {
+	form   string             // if its words cannot be read
+	more   []string           // if it says more than its words; nil: it is no act of the inquiry's own program
+	text   bool               // its form has a text; proposals and a detection have one if they are empty
+	humans string             // if the humans who decide are not shown it
+	apart  string             // if members are told of it
+	void   []string           // if it does not count
+	in     map[State][]string // the same, if it came in that state
+}
+
+var rules = map[protocol.Act]rule{
+	protocol.ActFrame:            {void: []string{"F1"}},
+	protocol.ActFrameBrief:       {form: "F3", more: []string{"F4"}, humans: "F4", void: []string{"F9"}, in: map[State][]string{Opened: {"F3"}}},
+	protocol.ActFrameGate:        {form: "F67", more: []string{"F67"}, humans: "F4"},
+	protocol.ActFrameContext:     {more: []string{"F12"}, text: true, apart: "F13", void: []string{"F12"}},
+	protocol.ActFrameProposals:   {more: []string{"F14", "F36"}, humans: "F14", apart: "F13", void: []string{"F14"}},
+	protocol.ActFrameEstablished: {form: "F25", more: []string{"F25"}, void: []string{"F25"}},
+	protocol.ActFrameMap:         {more: []string{"F27"}, void: []string{"F27"}},
+	protocol.ActFrameStart:       {more: []string{"F13", "F30"}, void: []string{"F28", "F27"}},
+	protocol.ActFrameTask:        {more: []string{"F29", "F13"}, void: []string{"F29"}},
+	protocol.ActFrameSignal:      {more: []string{"F42"}, text: true, apart: "F42", void: []string{"F42"}},
+	protocol.ActFrameReveal:      {more: []string{"F42"}, text: true, apart: "F42", void: []string{"F42"}},
+	protocol.ActFramePreview:     {more: []string{"F44"}, humans: "F44", apart: "F44", void: []string{"F44"}, in: map[State][]string{Collect: {"F41"}}},
+	protocol.ActFrameDetection: {
+		form: "F47", more: []string{"F47"}, apart: "F49", void: []string{"F46", "F47"}, in: map[State][]string{Collect: {"F41"}, Preview: {"F44"}},
+	},
+	protocol.ActFrameTopic:    {form: "F51", more: []string{"F49"}, text: true, void: []string{"F51"}, in: map[State][]string{Synthesize: {"F48"}}},
+	protocol.ActFrameExchange: {more: []string{"F54"}, text: true, void: []string{"F52", "F54"}},
+	protocol.ActFrameReport:   {more: []string{"F55"}, void: []string{"F55"}},
+	protocol.ActFrameFollowUp: {more: []string{"F56"}, text: true, void: []string{"F56", "F57"}},
+	// An answer that nobody asked for is as much as a question.
+	protocol.ActFrameFollowAnswer: {void: []string{"F56"}},
+	protocol.ActFrameOutcomes:     {form: "F58", more: []string{"F58"}, humans: "F58", apart: "F58", void: []string{"F58"}},
+	protocol.ActFrameSynthesis: {
+		form: "F61", more: []string{"F60", "F59"}, text: true, humans: "F66", apart: "F66", void: []string{"F61", "F46"},
+		in: map[State][]string{Dialogue: {"F58"}, Outcomes: {"F58"}, Present: {"F75"}, GateRoute: {"F75"}},
+	},
+	protocol.ActFrameTrace:    {form: "F83", more: []string{"F78"}, humans: "F78", apart: "F78", void: []string{"F78"}},
+	protocol.ActFrameShutdown: {more: []string{"F80"}, void: []string{"F43"}, in: map[State][]string{GatePreserve: {"F80"}, Shutdown: {"F80"}}},
+	protocol.ActFrameTeamEnd:  {more: []string{"F80"}, void: []string{"F80"}},
+	protocol.ActFrameFindings: {more: []string{"F79"}, void: []string{"F80"}},
+	protocol.ActFrameEsc:      {void: []string{"F82"}},
+	protocol.ActFrameResume:   {void: []string{""}},
 }
 
 // Mail is a message that is no deed of an inquiry.
@@ -207,7 +245,7 @@ func (p *prover) flawed(d affair.Deed) {
 	w, _ := protocol.InquiryForm(d.Act, d.Body)
 	if late := d.Timestamp.Sub(w.At); d.Message.Via != "" || d.Request != "" || d.Message.Human != "" || d.Hsig != "" || d.Ref != "" ||
 		d.Because != "" && because != v.Path || d.Re != "" && p.order[re] == 0 || !w.At.IsZero() && late.Abs() > time.Hour {
-		for _, line := range saysMore[d.Act] {
+		for _, line := range rules[d.Act].more {
 			p.breaks(line, d.Message.Path, "the head of its file says more than who wrote it, when, and what it follows from")
 		}
 	}
@@ -515,37 +553,6 @@ func gateLine(gate string) string {
 // to coordinate.
 var ofMember = []protocol.Act{protocol.ActFrameSignal, protocol.ActFrameReveal}
 
-// outOfTurn are the lines that an act breaks if it does not count, by the state in which it came;
-// None stands for all other states.
-var outOfTurn = map[protocol.Act]map[State][]string{
-	protocol.ActFrame:            {None: {"F1"}},
-	protocol.ActFrameBrief:       {Opened: {"F3"}, None: {"F9"}},
-	protocol.ActFrameContext:     {None: {"F12"}},
-	protocol.ActFrameProposals:   {None: {"F14"}},
-	protocol.ActFrameEstablished: {None: {"F25"}},
-	protocol.ActFrameMap:         {None: {"F27"}},
-	protocol.ActFrameStart:       {None: {"F28", "F27"}},
-	protocol.ActFrameTask:        {None: {"F29"}},
-	protocol.ActFrameSignal:      {None: {"F42"}},
-	protocol.ActFrameReveal:      {None: {"F42"}},
-	protocol.ActFramePreview:     {Collect: {"F41"}, None: {"F44"}},
-	protocol.ActFrameDetection:   {Collect: {"F41"}, Preview: {"F44"}, None: {"F46", "F47"}},
-	protocol.ActFrameTopic:       {Synthesize: {"F48"}, None: {"F51"}},
-	protocol.ActFrameExchange:    {None: {"F52", "F54"}},
-	protocol.ActFrameReport:      {None: {"F55"}},
-	protocol.ActFrameFollowUp:    {None: {"F56", "F57"}},
-	// An answer that nobody asked for is as much as a question.
-	protocol.ActFrameFollowAnswer: {None: {"F56"}},
-	protocol.ActFrameOutcomes:     {None: {"F58"}},
-	protocol.ActFrameSynthesis:    {Dialogue: {"F58"}, Outcomes: {"F58"}, Present: {"F75"}, GateRoute: {"F75"}, None: {"F61", "F46"}},
-	protocol.ActFrameTrace:        {None: {"F78"}},
-	protocol.ActFrameShutdown:     {GatePreserve: {"F80"}, Shutdown: {"F80"}, None: {"F43"}},
-	protocol.ActFrameTeamEnd:      {None: {"F80"}},
-	protocol.ActFrameFindings:     {None: {"F80"}},
-	protocol.ActFrameEsc:          {None: {"F82"}},
-	protocol.ActFrameResume:       {None: {""}},
-}
-
 // inAnothersName are the lines that a host breaks by speaking for somebody of another host.
 var inAnothersName = map[protocol.Act][]string{
 	protocol.ActFrameExchange: {"F54"}, protocol.ActFrameReport: {"F55", "F54"}, protocol.ActFrameFollowAnswer: {"F56", "F54"},
@@ -585,10 +592,10 @@ func (d void) lines() []string {
 	case d.Act == protocol.ActFrameAnswer:
 		return answerLines(w.Gate)
 	}
-	if lines := outOfTurn[d.Act][d.v.State]; lines != nil {
+	if lines := rules[d.Act].in[d.v.State]; lines != nil {
 		return lines
 	}
-	return outOfTurn[d.Act][None]
+	return rules[d.Act].void
 }
 
 // gate are the lines that a gate breaks which is not to be asked.
