@@ -1,9 +1,11 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/each"
 )
 
 // The acts of the work in a party, and what their bodies say.
@@ -128,24 +130,17 @@ type Reservation struct {
 }
 
 // Lease is the act by which a member reserves things.
-var Lease = NewAct(deed(ActLease, "PARTY LEASE", "Reserves files or other things for a member of a party, for a while."), func(body string) (Reservation, error) {
-	f := readForm("PARTY LEASE", body, "THINGS", "UNTIL", "REASON")
-	r := Reservation{FormHead: f.FormHead, Things: f.list("THINGS"), Reason: f.text("REASON")}
-	var err error
-	if r.Until, err = f.instant("UNTIL"); err == nil && r.Until.IsZero() {
-		err = errors.New("it does not say until when")
-	}
-	if err == nil && len(r.Things) == 0 {
-		err = errors.New("it does not say what it reserves")
-	}
-	return r, err
-}, func(r Reservation) string {
-	w := writeForm("PARTY LEASE", r.FormHead).put("UNTIL", formatInstant(r.Until)).put("REASON", r.Reason).line("THINGS:")
-	for _, thing := range r.Things {
-		w.line("- " + flatText(thing))
-	}
-	return w.String()
-}, Reservation{exampleHead, []string{"src/panes.go"}, exampleTime.Add(2 * time.Hour), "I split it."})
+var Lease = formAct(deed(ActLease, "PARTY LEASE", "Reserves files or other things for a member of a party, for a while."),
+	Reservation{exampleHead, []string{"src/panes.go"}, exampleTime.Add(2 * time.Hour), "I split it."}, func(r *Reservation) []part {
+		return []part{
+			timePart("UNTIL", &r.Until), check(func() bool { return !r.Until.IsZero() }, "it does not say until when"), textPart("REASON", &r.Reason),
+			{key: "THINGS", read: func(f *form) error { r.Things = f.list("THINGS"); return nil }},
+			{write: func() string {
+				return "THINGS:" + strings.Join(each.Of(r.Things, func(thing string) string { return "\n- " + flatText(thing) }), "")
+			}},
+			check(func() bool { return len(r.Things) > 0 }, "it does not say what it reserves"),
+		}
+	})
 
 // LeaseEnd ends a reservation of its author before its time.
 type LeaseEnd struct{ FormHead }

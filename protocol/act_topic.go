@@ -16,7 +16,7 @@ const (
 	ActOpen        Act = "open"         // OpenQuestion
 	ActResolve     Act = "resolve"      // Resolution
 	ActValidate    Act = "validate"     // Validation
-	ActTimeout     Act = "timeout"      // Timeout. If somebody sends one all the same, it changes nothing
+	ActTimeout     Act = "timeout"      // see ObserveTimeout. If somebody sends one all the same, it changes nothing
 )
 
 // Opening opens a topic between two, or loads it if it is open (R65). A participant who closed the
@@ -287,38 +287,12 @@ var Validate = formAct(ActSpec{
 	}
 })
 
-// Timeout says that nobody decided on an item in time. Each host that looks observes it and writes
-// it down for itself. It is sent to nobody: silence is no answer (R29).
-type Timeout struct {
-	ObservedBy string
-	At         time.Time // UTC
-	Item       ItemRef
-	From, To   time.Time // UTC: the time within which an answer was waited for
-}
-
-// ObserveTimeout is the act that says a Timeout.
+// ObserveTimeout is the act of the seed which notes that nobody decided on an item in time. Each host
+// that looks observes that for itself: silence is no answer, so nobody writes the act or reads its words
+// (R29).
 var ObserveTimeout = NewAct(ActSpec{
 	Act: ActTimeout, Heading: "TIMEOUT", Class: ClassNotice, Doc: "Notes that no answer came in time: it is observed, never sent, and no refusal.",
-}, parseTimeout, formatTimeout, Timeout{"skills-cli", exampleTime.Add(24 * time.Hour), exampleItem, exampleTime, exampleTime.Add(24 * time.Hour)})
-
-func formatTimeout(t Timeout) string {
-	w := writeForm("TIMEOUT", FormHead{At: t.At}, "observed-by", t.ObservedBy).put("ITEM", t.Item.String())
-	if !t.From.IsZero() && !t.To.IsZero() {
-		w.put("WINDOW", formatInstant(t.From)+".."+formatInstant(t.To))
-	}
-	return w.line(`NOTE: No response received — state is "unknown", not "no".`).String()
-}
-
-func parseTimeout(body string) (Timeout, error) {
-	f := readForm("TIMEOUT", body, "ITEM", "WINDOW")
-	t := Timeout{ObservedBy: f.head("observed-by"), At: f.At, Item: ParseItemRef(f.flat("ITEM"))}
-	from, to, ok := strings.Cut(f.flat("WINDOW"), "..")
-	if !ok {
-		return t, nil
-	}
-	var err error
-	if t.From, err = ParseInstant(from); err == nil {
-		t.To, err = ParseInstant(to)
-	}
-	return t, err
-}
+}, func(body string) (string, error) { return NormalBody(body), nil }, NormalBody, `TIMEOUT | observed-by: skills-cli | timestamp: 2026-04-16T10:22:00.000Z
+ITEM: [A1] Heartbeat keys are PROGRESS/STUCK/DONE/ABORT
+WINDOW: 2026-04-15T10:22:00.000Z..2026-04-16T10:22:00.000Z
+NOTE: No response received — state is "unknown", not "no".`)
