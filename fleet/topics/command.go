@@ -53,22 +53,23 @@ func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, e
 			return nil, err
 		}
 		var drafts []affair.Draft
-		for i, d := range deeds {
-			m := protocol.Message{
-				From: s.Me, To: []protocol.Address{{Name: s.other(t)}}, Type: protocol.TypeText, Act: d.act, Human: s.Human,
-				Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(channel, now, uint32(i)),
-			}
+		for _, d := range deeds {
+			m := protocol.Message{To: []protocol.Address{{Name: s.other(t)}}, Act: d.act, Body: d.body}
 			if !d.re.IsZero() {
 				m.Re = protocol.Refer(channel, d.re)
 			}
-			if t, err = kind.Step(t, affair.Deed{Message: &m, Position: affair.Position{Place: now, Path: m.Path}}); err != nil {
-				return nil, affair.Refused(err)
+			one, err := kind.Does(s.actor(), t, m, channel, now)
+			if err != nil {
+				return nil, err
 			}
-			m.Timestamp, m.Path = time.Time{}, protocol.Path{} // whoever writes the deed fills these in
-			drafts = append(drafts, affair.Draft{Message: m, Channel: channel})
+			drafts = append(drafts, one...)
 		}
 		return drafts, nil
 	})
+}
+
+func (s Speaker) actor() affair.Actor {
+	return affair.Actor{Record: s.Record, Me: s.Me, Host: s.Host, Human: s.Human}
 }
 
 func (s Speaker) other(t Topic) string {
@@ -108,20 +109,17 @@ func (s Speaker) Close(reason string) affair.Command {
 
 // Join asks the two participants of a topic, `one` and s.With, to let the speaker take part.
 func (s Speaker) Join(one string, reason string) affair.Command {
-	asker := s.Me
+	asker := s.actor()
 	s.Me = one // the channel is that of the two participants
 	channel, err := s.Channel()
-	return Kind(s.Record).Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
+	kind := Kind(s.Record)
+	return kind.Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
 		if err != nil {
 			return nil, err
 		}
 		now = now.UTC().Truncate(time.Millisecond)
-		m := protocol.Message{From: asker, To: []protocol.Address{{Name: one}, {Name: s.With}}, Type: protocol.TypeText, Act: protocol.ActJoinRequest, Human: s.Human}
-		m.Body = protocol.RequestJoin.Format(protocol.JoinRequest{FormHead: protocol.FormHead{From: asker, Topic: t.Name, At: now}, Reason: reason})
-		if _, err := t.step(s.Record, affair.Deed{Message: &m}); err != nil {
-			return nil, affair.Refused(err)
-		}
-		return []affair.Draft{{Message: m, Channel: channel}}, nil
+		body := protocol.RequestJoin.Format(protocol.JoinRequest{FormHead: protocol.FormHead{From: asker.Me, Topic: t.Name, At: now}, Reason: reason})
+		return kind.Does(asker, t, protocol.Message{To: []protocol.Address{{Name: one}, {Name: s.With}}, Act: protocol.ActJoinRequest, Body: body}, channel, now)
 	})
 }
 
