@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/archive"
@@ -145,8 +146,7 @@ func (l *Ledger) Said(c protocol.ChannelID) (messages int, who []string, last ti
 func (l *Ledger) wrote(name string) bool {
 	counted := l.archive.of.rest.census.written
 	writer := func(a authorship) bool {
-		m := protocol.Message{From: a.from}
-		return m.Author().Name == name && !(a.sealed && a.from == a.host.String()) && counted[a]+l.counted.written[a] > 0
+		return strings.Contains(a.from, name) && (&protocol.Message{From: a.from}).Author().Name == name && !(a.sealed && a.from == a.host.String()) && counted[a]+l.counted.written[a] > 0
 	}
 	for _, written := range []map[authorship]int{counted, l.counted.written} {
 		for a := range written {

@@ -79,7 +79,7 @@ func names(h protocol.HostState, name string) bool {
 // Known reports whether the fleet knows a participant of that name: an agent, a
 // human, or anyone who ever wrote.
 func (d *Directory) Known(name string) bool {
-	return slices.Contains(d.All(), name) || d.wrote(name)
+	return d.wrote(name) || slices.Contains(d.All(), name)
 }
 
 // ServedOn are the hosts where the name is an agent or a human, by alias.
