@@ -40,7 +40,7 @@ func (l Limits) Wakes(act protocol.Act) bool {
 
 // Handle says what the exec door of an agent does with a message (R4, R13, R63).
 func (t *Talk) Handle(it *Item, who Who, limits Limits) Handling {
-	if !t.Reaches(it, who) || t.isRead(it, who) {
+	if !t.Reaches(it, who) || t.ReadBy(it, who) {
 		return Ignore
 	}
 	return t.handling(it, who, limits)

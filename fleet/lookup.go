@@ -108,9 +108,13 @@ func (l *Ledger) After(it *Item) iter.Seq[*Item] {
 	if it == nil {
 		return l.All()
 	}
-	frozen := l.archive.from(everything(l.archive.Len()), it)
+	return beyond(it, weave(l.frozen(l.archive.from(everything(l.archive.Len()), it)), l.order.from(it), false))
+}
+
+// beyond is `all` without `it`.
+func beyond(it *Item, all iter.Seq[*Item]) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
-		for next := range weave(l.frozen(frozen), l.order.from(it), false) {
+		for next := range all {
 			if next.Path != it.Path && !yield(next) {
 				return
 			}
@@ -146,14 +150,7 @@ func (l *Ledger) Before(it *Item) iter.Seq[*Item] {
 
 // ChannelAfter yields the messages of one channel that stand after `it`.
 func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen := l.archive.from(l.listed(listChannels, c.String()), it)
-	return func(yield func(*Item) bool) {
-		for next := range weave(l.frozen(frozen), l.channels[c].from(it), false) {
-			if next.Path != it.Path && !yield(next) {
-				return
-			}
-		}
-	}
+	return beyond(it, weave(l.frozen(l.archive.from(l.listed(listChannels, c.String()), it)), l.channels[c].from(it), false))
 }
 
 // Heads yields what Channel yields, or what ChannelAfter yields if `after` is not nil. It is for
@@ -172,13 +169,10 @@ func (l *Ledger) Heads(c protocol.ChannelID, after *Item) iter.Seq[*Item] {
 			}
 		}
 	}
-	return func(yield func(*Item) bool) {
-		for it := range weave(heads, loose, false) {
-			if (after == nil || it.Path != after.Path) && !yield(it) {
-				return
-			}
-		}
+	if after == nil {
+		return weave(heads, loose, false)
 	}
+	return beyond(after, weave(heads, loose, false))
 }
 
 // deedsFrom yields the deeds of an affair that do not stand before `it`.

@@ -9,12 +9,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ReadBy reports whether a receipt of the participant for the message counts.
-func (t *Talk) ReadBy(it *Item, who Who) bool { return t.isRead(it, who) }
-
-// isRead reports whether a receipt of the participant for the message counts. If somebody has had
+// ReadBy reports whether a receipt of the participant for the message counts. If somebody has had
 // the message tried again, only a receipt behind the last such word counts.
-func (t *Talk) isRead(it *Item, who Who) bool {
+func (t *Talk) ReadBy(it *Item, who Who) bool {
 	for _, r := range receipts.find(t.ledger, it.Path) {
 		if r.Author().Name == who.Name && (r.Sealed || r.by(who)) && t.receiptCounts(r, it) {
 			again := t.run(it.Path, who.Name).Again
@@ -93,7 +90,7 @@ func (c GiveReceipt) decide(s *State, _ time.Time) ([]Draft, error) {
 // receiptFor is the receipt that `who` leaves for the message: one to its author, never to all, and
 // none for a receipt (Crosstalk, "Message types").
 func (s *State) receiptFor(it *Item, who Who) []Draft {
-	if !s.Talk.Reaches(it, who) || s.Talk.isRead(it, who) {
+	if !s.Talk.Reaches(it, who) || s.Talk.ReadBy(it, who) {
 		return nil
 	}
 	return []Draft{{

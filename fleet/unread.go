@@ -23,7 +23,7 @@ func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		since := t.declaredSince(who.Name, "")
 		waits := func(it *Item) bool {
-			return !it.Act.OfInquiry() && !t.isRead(it, who) && (since == nil || !it.ToAll() || !before(it, since))
+			return !it.Act.OfInquiry() && !t.ReadBy(it, who) && (since == nil || !it.ToAll() || !before(it, since))
 		}
 		for it := range mail {
 			if t.reaches(it, who) && (all || waits(it)) && !yield(it) {
@@ -175,7 +175,7 @@ func (t *Talk) Elsewhere(who Who, limits Limits) iter.Seq2[*Item, protocol.Name]
 	return func(yield func(*Item, protocol.Name) bool) {
 		for it := range t.ledger.mailOf(who.Name, t.readHolds()) {
 			acting := t.ActingHost(it, who.Name)
-			if acting == who.Host || t.isRead(it, who) || !slices.Contains(t.ServedOn(it, who.Name), who.Host) ||
+			if acting == who.Host || t.ReadBy(it, who) || !slices.Contains(t.ServedOn(it, who.Name), who.Host) ||
 				t.handling(it, who, limits) != Run {
 				continue
 			}

@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -78,12 +77,8 @@ func (r *Rotation) Prove(recordID, old string, next nkeys.KeyPair) error {
 		return fmt.Errorf("cannot prove the new key: %w", err)
 	}
 	r.Key = public
-	sig, err := next.Sign(r.proven(recordID, old))
-	if err != nil {
-		return fmt.Errorf("cannot prove the new key: %w", err)
-	}
-	r.Proof = base64.RawURLEncoding.EncodeToString(sig)
-	return nil
+	r.Proof, err = signText(next, r.proven(recordID, old))
+	return err
 }
 
 // Check returns an error if the proof does not hold for a rotation that the key `old` signed, in

@@ -69,6 +69,7 @@ func ParseActor(data []byte) (Actor, error) {
 }
 
 func (a *Actor) take(n *yaml.Node) {
+	fields := map[string]*string{"name": &a.Name, "description": &a.Description, "author": &a.Author, "domain": &a.Domain, "type": &a.Type, "alias": &a.Alias}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i].Value, n.Content[i+1]
 		if key == "metadata" && value.Kind == yaml.MappingNode {
@@ -77,19 +78,8 @@ func (a *Actor) take(n *yaml.Node) {
 		if value.Kind != yaml.ScalarNode {
 			continue
 		}
-		switch key {
-		case "name":
-			a.Name = value.Value
-		case "description":
-			a.Description = value.Value
-		case "author":
-			a.Author = value.Value
-		case "domain":
-			a.Domain = value.Value
-		case "type":
-			a.Type = value.Value
-		case "alias":
-			a.Alias = value.Value
+		if at := fields[key]; at != nil {
+			*at = value.Value
 		}
 	}
 }

@@ -21,7 +21,8 @@ const channelFileName = "CHANNEL.md"
 // who an actor is.
 const maxBookBytes = 64 << 10
 
-// maxLabelBytes bounds the names of channels and the subjects of memories, in bytes.
+// maxLabelBytes bounds the names of channels, the subjects of memories and the names that other programs
+// write, in bytes.
 const maxLabelBytes = 255
 
 // ChannelFile is a CHANNEL.md: what a channel is called and what it is for
@@ -112,10 +113,7 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 		w.plain("created_at", c.CreatedAt.UTC().Format(TimestampLayout))
 	}
 	w.block("members", c.Members)
-	file, err := w.finish(c.About)
-	if err == nil {
-		err = checkSize(file, maxBookBytes)
-	}
+	file, err := w.finish(c.About, maxBookBytes)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the channel: %w", err)
 	}
@@ -216,8 +214,8 @@ func checkSize(data []byte, limit int) error {
 	return nil
 }
 
-// finish makes the file from the fields written so far and `body`.
-func (w *frontmatter) finish(body string) ([]byte, error) {
+// finish makes the file from the fields written so far and `body`. It has at most `limit` bytes.
+func (w *frontmatter) finish(body string, limit int) ([]byte, error) {
 	switch body = NormalBody(body); {
 	case w.invalid != "":
 		return nil, fmt.Errorf("field %s is not valid UTF-8 text", w.invalid)
@@ -226,5 +224,6 @@ func (w *frontmatter) finish(body string) ([]byte, error) {
 	case w.Len() > MaxFrontmatter:
 		return nil, fmt.Errorf("the frontmatter would be longer than %d bytes", MaxFrontmatter)
 	}
-	return w.file(body), nil
+	file := w.file(body)
+	return file, checkSize(file, limit)
 }

@@ -74,10 +74,7 @@ func EncodeMemory(m Memory) ([]byte, error) {
 	w.tags(m.Tags)
 	w.text("session", m.Session)
 	w.text("supersedes", m.Supersedes)
-	file, err := w.finish(m.Body)
-	if err == nil {
-		err = checkSize(file, maxMemoryBytes)
-	}
+	file, err := w.finish(m.Body, maxMemoryBytes)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the memory: %w", err)
 	}

@@ -3,20 +3,16 @@ package protocol
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/internal/pattern"
 )
 
 // All is the reserved addressee that reaches every participant.
 const All = "all"
-
-// maxNameBytes bounds the free-form names that other programs write, in bytes.
-const maxNameBytes = 255
 
 // Name is a checked name that parley registers: an agent, a human or the alias
 // of a host. It matches ^[a-z0-9][a-z0-9_-]{0,63}$ and is never "all", so it
@@ -61,17 +57,11 @@ func CheckForeignName(s string) error {
 // checkAuthor is CheckForeignName for the author of a file that is read. Some authors stand there
 // as "name@host", and their mail counts all the same.
 func checkAuthor(s string) error {
-	switch {
-	case s == "":
-		return fmt.Errorf("a name is empty")
-	case len(s) > maxNameBytes:
-		return fmt.Errorf("a name is longer than %d bytes", maxNameBytes)
-	case !utf8.ValidString(s):
-		return fmt.Errorf("name %q is not valid UTF-8", s)
-	case strings.TrimSpace(s) != s:
-		return fmt.Errorf("name %q begins or ends with a space", s)
-	case strings.ContainsFunc(s, unicode.IsControl):
-		return fmt.Errorf("name %q contains a control character", s)
+	if s == "" {
+		return errors.New("a name is empty")
+	}
+	if err := CheckLabel(s); err != nil {
+		return fmt.Errorf("name %.80q: %w", s, err)
 	}
 	return nil
 }

@@ -54,11 +54,9 @@ func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sig, err := key.Sign(signedBytes(recordID, m.Path, unsigned))
-	if err != nil {
-		return nil, fmt.Errorf("cannot sign the message: %w", err)
+	if m.Sig, err = signText(key, signedBytes(recordID, m.Path, unsigned)); err != nil {
+		return nil, err
 	}
-	m.Sig = base64.RawURLEncoding.EncodeToString(sig)
 	file, err := withSig(unsigned, m.Sig)
 	if err == nil {
 		err = checkWhole(file)
@@ -173,12 +171,8 @@ func (l *Letter) Seal(recordID string, key nkeys.KeyPair) error {
 		return fmt.Errorf("cannot sign the letter: %w", err)
 	}
 	l.Key = public
-	sig, err := key.Sign(l.signed(recordID))
-	if err != nil {
-		return fmt.Errorf("cannot sign the letter: %w", err)
-	}
-	l.Sig = base64.RawURLEncoding.EncodeToString(sig)
-	return nil
+	l.Sig, err = signText(key, l.signed(recordID))
+	return err
 }
 
 // Open checks that the holder of l.Key signed `l` for the record whose id is recordID. It does not
