@@ -3,10 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -51,24 +51,10 @@ const busyAfter = time.Second
 // Busy tells a person at a terminal what is being waited for, if the wait takes longer than a
 // second. `done` ends it.
 func (v View) Busy(what string) (done func()) {
-	if !v.Err.Terminal || v.JSON {
-		return func() {}
-	}
-	var mu sync.Mutex // guards ended
-	ended := false
-	timer := time.AfterFunc(busyAfter, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !ended {
-			v.Err.Printf("%s\n", v.Err.Dim(what+" …"))
-		}
+	return v.While(what, busyAfter, func(context.Context, *Bar) bool {
+		v.Err.Printf("%s\n", v.Err.Dim(what+" …"))
+		return false
 	})
-	return func() {
-		timer.Stop()
-		mu.Lock()
-		defer mu.Unlock()
-		ended = true
-	}
 }
 
 // watchEvery is the time between two questions about how far a node has come.
@@ -77,33 +63,28 @@ const watchEvery = 250 * time.Millisecond
 // Watch tells a person at a terminal how far the node has come with a request, if that takes longer
 // than a second. It asks the node by the question `progress`. `done` ends it. If the node does not
 // know that question, the wait is silent.
-func (v View) Watch(ctx context.Context, what string, progress control.Question[control.Progress], client control.Service) (done func()) {
+func (v View) Watch(what string, progress control.Question[control.Progress], client control.Service) (done func()) {
+	return v.While(what, watchEvery, func(ctx context.Context, bar *Bar) bool {
+		far, err := progress.Ask(ctx, client)
+		bar.Show(far.Done, far.Total)
+		return err == nil
+	})
+}
+
+// While has `tell` tell a person at a terminal about a wait: after each `every`, until it returns
+// false or `done` is called. After that it tells no more.
+func (v View) While(what string, every time.Duration, tell func(context.Context, *Bar) bool) (done func()) {
 	if !v.Err.Terminal || v.JSON {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	line := v.Progress(what)
-	var asking sync.WaitGroup
-	asking.Go(func() { // ends with done
-		tick := time.NewTicker(watchEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
-				return
-			}
-			far, err := progress.Ask(ctx, client)
-			if err != nil {
-				return
-			}
-			line.Show(far.Done, far.Total)
+	bar := v.Progress(what)
+	stop := wait.Background(func(ctx context.Context) { // ends with done
+		for wait.Sleep(ctx, every) && tell(ctx, bar) {
 		}
 	})
 	return func() {
-		cancel()
-		asking.Wait()
-		line.End()
+		stop()
+		bar.End()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/spf13/cobra"
 )
 
@@ -77,12 +78,8 @@ func (d *demonstration) perform(ctx context.Context, lines []string) error {
 
 // begin leaves time to read the step that ends, and shows the heading of the next one.
 func (d *demonstration) begin(ctx context.Context, heading string) error {
-	if d.step > 0 {
-		select {
-		case <-time.After(d.rest):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if d.step > 0 && !wait.Sleep(ctx, d.rest) {
+		return ctx.Err()
 	}
 	d.step++
 	d.out.Printf("\n")

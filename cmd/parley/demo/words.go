@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -97,9 +98,7 @@ func (d *demonstration) again(ctx context.Context, so func() bool) error {
 				return err
 			}
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("waited %s in vain; the last that was said:\n%s%s", demoWait, d.stdout, d.stderr)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -22,8 +23,6 @@ func showCatchUp(ctx context.Context, client control.Service, v cli.View) {
 	}
 	bar := v.Progress("catching up")
 	defer bar.End()
-	tick := time.NewTicker(catchUpPoll)
-	defer tick.Stop()
 	for began := time.Now(); ; {
 		s, err := control.ShowStatus.Ask(ctx, client)
 		switch r := s.Record; {
@@ -36,9 +35,7 @@ func showCatchUp(ctx context.Context, client control.Service, v cli.View) {
 		default:
 			bar.Say("")
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, catchUpPoll) {
 			return
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/environ"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -92,8 +93,6 @@ func showStarted(ctx context.Context, client control.Service, v cli.View) {
 func startedBy(ctx context.Context, client control.Service, v cli.View) (already bool, err error) {
 	bar := v.Progress("waiting for the node, which another command has started")
 	defer bar.End()
-	tick := time.NewTicker(readyPoll)
-	defer tick.Stop()
 	for {
 		s, err := control.ShowStatus.Ask(ctx, client)
 		said := saidMeanwhile(err)
@@ -106,9 +105,7 @@ func startedBy(ctx context.Context, client control.Service, v cli.View) (already
 		}
 		already = true
 		bar.Say(said)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, readyPoll) {
 			return true, ctx.Err()
 		}
 	}

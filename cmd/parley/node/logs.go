@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -126,14 +127,7 @@ func (t *tail) read() error {
 }
 
 func (t *tail) follow(ctx context.Context, path string) error {
-	tick := time.NewTicker(logsPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
+	for wait.Sleep(ctx, logsPoll) {
 		if err := t.read(); err != nil {
 			return fmt.Errorf("cannot read the log: %w", err)
 		}
@@ -141,6 +135,7 @@ func (t *tail) follow(ctx context.Context, path string) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // change goes on with a new file of the same name, if there is one.

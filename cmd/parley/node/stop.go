@@ -156,11 +156,9 @@ func runStop(ctx context.Context, socket string, client control.Service, v cli.V
 		if err == nil {
 			conn.Close()
 		}
-		select {
-		case <-within.Done():
+		if !wait.Sleep(within, stopPoll) {
 			return control.Errorf(control.KindFailed, "parley status",
 				"cannot say that the node has stopped: it was asked to, and still drains")
-		case <-time.After(stopPoll):
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -132,10 +133,8 @@ func (s *session) watch(ctx context.Context) error {
 			s.view.Out.Printf("%s", text.String())
 			last = text.String()
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, look) {
 			return nil
-		case <-time.After(look):
 		}
 	}
 }

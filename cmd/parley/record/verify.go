@@ -44,7 +44,7 @@ text.`,
 }
 
 func runVerify(ctx context.Context, all bool, client control.Service, v cli.View) error {
-	done := v.Watch(ctx, "looking at the record", control.VerifyProgress, client)
+	done := v.Watch("looking at the record", control.VerifyProgress, client)
 	found, err := control.Verify.Ask(ctx, client)
 	done()
 	if err != nil {

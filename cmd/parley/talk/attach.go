@@ -58,7 +58,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 		}
 		me = who.As
 		v.Acting(ctx, as, client)
-		seen := startReceipts(ctx, client, as, func(err error) { noteNotMarked(v, err) })
+		seen := startReceipts(client, as, func(err error) { noteNotMarked(v, err) })
 		defer seen.end()
 		read = seen.add
 	}

@@ -59,7 +59,7 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	c.v.Out.Writer, c.v.Err.Writer = c.screen, c.screen
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.seen = startReceipts(ctx, client, c.me, c.complain)
+	c.seen = startReceipts(client, c.me, c.complain)
 	defer c.seen.end()
 	c.v.Out.Printf("%s\n", v.Out.Dim("talking with "+term.Line(r.agent)+" as "+term.Line(c.me)+"; /help for help, Ctrl-D to end"))
 	shown, typed := make(chan error, 1), make(chan error, 1)

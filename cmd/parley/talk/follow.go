@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -66,18 +67,12 @@ func (f follower) run(ctx context.Context, r control.LogRequest) error {
 
 // await returns once the node answers again. It returns false if `ctx` ended first.
 func (f follower) await(ctx context.Context) bool {
-	tick := time.NewTicker(reattachEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
+	for wait.Sleep(ctx, reattachEvery) {
 		if _, err := control.ShowStatus.Ask(ctx, f.client); err == nil {
 			return true
 		}
 	}
+	return false
 }
 
 // nodeAway reports whether an error says that the node stopped or crashed.

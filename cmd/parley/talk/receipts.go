@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -20,19 +21,15 @@ type receipts struct {
 	as     string
 	failed func(error) // is told of a refusal
 	wake   chan struct{}
-	stop   context.CancelFunc
-	done   chan struct{}
+	end    func() // tells the rest, and ends the goroutine
 
 	mu    sync.Mutex // guards shown
 	shown []protocol.Path
 }
 
-func startReceipts(ctx context.Context, client control.Service, as string, failed func(error)) *receipts {
-	ctx, stop := context.WithCancel(ctx)
-	r := &receipts{
-		client: client, as: as, failed: failed, wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
-	}
-	go r.run(ctx)
+func startReceipts(client control.Service, as string, failed func(error)) *receipts {
+	r := &receipts{client: client, as: as, failed: failed, wake: make(chan struct{}, 1)}
+	r.end = wait.Background(r.run)
 	return r
 }
 
@@ -44,14 +41,10 @@ func (r *receipts) add(m control.Message) {
 	r.mu.Lock()
 	r.shown = append(r.shown, m.Path)
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	wait.Nudge(r.wake)
 }
 
 func (r *receipts) run(ctx context.Context) {
-	defer close(r.done)
 	for {
 		select {
 		case <-r.wake:
@@ -84,10 +77,4 @@ func (r *receipts) tell(ctx context.Context) {
 	default:
 		r.failed(err)
 	}
-}
-
-// end tells the rest, and ends the goroutine.
-func (r *receipts) end() {
-	r.stop()
-	<-r.done
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,28 +22,19 @@ type retries struct {
 	v       cli.View
 	told    map[protocol.Name]int // the last attempt of each agent that was told
 	moment  []string              // what was told last of sessions
-	stop    context.CancelFunc
-	done    chan struct{}
+	end     func()                // ends the goroutine: after that, nothing more is said
 }
 
-func tellRetries(ctx context.Context, message string, client control.Service, v cli.View) *retries {
-	ctx, stop := context.WithCancel(ctx)
-	r := &retries{message: message, client: client, v: v, told: map[protocol.Name]int{}, stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(r.done)
+func tellRetries(message string, client control.Service, v cli.View) *retries {
+	r := &retries{message: message, client: client, v: v, told: map[protocol.Name]int{}}
+	r.end = wait.Background(func(ctx context.Context) {
 		if !v.JSON {
 			// If retries cannot be told, the wait goes on all the same.
 			_ = control.Events.Ask(ctx, client, control.EventsRequest{Kinds: []control.EventKind{control.EventRun, control.EventSession}},
 				func(e control.Event) error { r.happened(ctx, e); return nil })
 		}
-	}()
+	})
 	return r
-}
-
-// end ends the goroutine. When it returns, nothing more is said.
-func (r *retries) end() {
-	r.stop()
-	<-r.done
 }
 
 func (r *retries) happened(ctx context.Context, e control.Event) {

@@ -282,7 +282,7 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 }
 
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
-	done, retries := v.Busy("waiting for an answer"), tellRetries(ctx, r.Re, client, v)
+	done, retries := v.Busy("waiting for an answer"), tellRetries(r.Re, client, v)
 	reply, err := control.Wait.Ask(ctx, client, r)
 	retries.end()
 	done()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -85,29 +84,14 @@ func (w *waiting) note(e control.SyncEvent) {
 			w.names = slices.Delete(w.names, i, i+1)
 		}
 	}
-	if len(w.names) == 0 || !w.v.Err.Terminal || w.v.JSON {
+	if len(w.names) == 0 {
 		return
 	}
-	bar, done := w.v.Progress("sync"), make(chan struct{})
-	var telling sync.WaitGroup
 	line := "waiting for " + strings.Join(w.names, ", ")
-	telling.Go(func() { // ends with done
-		tick := time.NewTicker(cli.ProgressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				bar.Say(fmt.Sprintf("%s (%s)", line, span.Text(w.v.Now().Sub(w.began).Round(time.Second))))
-			case <-done:
-				return
-			}
-		}
+	w.end = w.v.While("sync", cli.ProgressEvery, func(_ context.Context, bar *cli.Bar) bool {
+		bar.Say(fmt.Sprintf("%s (%s)", line, span.Text(w.v.Now().Sub(w.began).Round(time.Second))))
+		return true
 	})
-	w.end = func() {
-		close(done)
-		telling.Wait()
-		bar.End()
-	}
 }
 
 // stop removes the line.
