@@ -13,8 +13,12 @@ import (
 // Confirm asks a question. Anything but y or yes is a no, and so are Esc and Ctrl-C.
 func (p *Program) Confirm(ctx context.Context, question string) bool {
 	answer, _ := p.Ask(ctx, question) // somebody who closes the input says no
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes"
+	return Yes(answer)
+}
+
+// Yes reports whether an answer is a yes.
+func Yes(answer string) bool {
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
 // Ask asks a question, and returns the line that is typed. At a terminal, Esc is term.ErrLeft.
@@ -123,6 +127,5 @@ func (p *Program) Decide(ctx context.Context, question string) (yes bool, err er
 	}
 	defer d.Close()
 	line, err := d.Ask(ctx, question)
-	line = strings.ToLower(line)
-	return line == "y" || line == "yes", err
+	return Yes(line), err
 }

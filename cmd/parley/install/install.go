@@ -210,42 +210,52 @@ type ChangedFile struct {
 }
 
 func runInstall(ctx context.Context, p *cli.Program, program install.Program, at install.Places, f flags) error {
-	v := p.View()
 	here := program.Look(ctx, p.Getenv)
 	for _, need := range program.Needs {
 		if need.Must && here.Version.Before(need.Since) && !f.undo {
 			return control.Errorf(control.KindRefused, program.Name+" update", "cannot install: %s %s is too old: it %s from %s on", program.Title, here.Version, need.What, need.Since)
 		}
 	}
+	plan, err := agreed(ctx, p, program, at, here, f, "", " in "+program.Title+"; the node of this machine stays")
+	if err != nil {
+		return err
+	}
+	if err := plan.Apply(); err != nil {
+		return explain(p, err)
+	}
+	files := changed(program.Name, plan)
+	return p.View().Show(files, nil, func() { done(ctx, p, program, f, len(files) > 0) })
+}
+
+// agreed is what is to be written or undone, after a person has seen it and `more`, and has said yes.
+// To a no, it says that nothing was changed `where`.
+func agreed(ctx context.Context, p *cli.Program, program install.Program, at install.Places, here install.Here, f flags, more, where string) (install.Plan, error) {
+	v := p.View()
 	plan, err := program.Install(at, here)
 	if f.undo {
 		plan, err = program.Undo(at, here)
 	}
 	if err != nil {
-		return explain(p, err)
+		return plan, explain(p, err)
 	}
 	if !p.JSON {
 		show(v, at.Home, program, here, plan)
+		if more != "" {
+			v.Say(more)
+		}
 		if f.details {
 			showDetails(v, plan)
 		}
 	}
-	if len(plan.Changes) > 0 && !f.yes {
-		if !atTerminal(p) {
-			return control.Errorf(control.KindRefused, "--yes writes it", "cannot ask whether to write this: this is no terminal")
-		}
-		if !agreed(ctx, p, plan, f) {
-			p.Err.Printf("nothing was changed in %s; the node of this machine stays\n", program.Title)
-			return cli.ErrSaid
-		}
+	switch {
+	case len(plan.Changes) == 0 || f.yes:
+	case !atTerminal(p):
+		return plan, control.Errorf(control.KindRefused, "--yes writes it", "cannot ask whether to write this: this is no terminal")
+	case !agrees(ctx, p, plan, f):
+		p.Err.Printf("nothing was changed%s\n", where)
+		return plan, cli.ErrSaid
 	}
-	if err := plan.Apply(); err != nil {
-		return explain(p, err)
-	}
-	files := each.Of(plan.Changes, func(c install.Change) ChangedFile {
-		return ChangedFile{Program: program.Name, Path: c.Path, State: stateOf(c)}
-	})
-	return v.Show(files, nil, func() { done(ctx, p, program, f, len(files) > 0) })
+	return plan, nil
 }
 
 // explain shows what a person can write by hand where parley does not.
@@ -262,6 +272,13 @@ func explain(p *cli.Program, err error) error {
 	return control.Errorf(control.KindRefused, hint, "%v", err)
 }
 
+// changed says what became of the files of a plan.
+func changed(name string, plan install.Plan) []ChangedFile {
+	return each.Of(plan.Changes, func(c install.Change) ChangedFile {
+		return ChangedFile{Program: name, Path: c.Path, State: stateOf(c)}
+	})
+}
+
 func stateOf(c install.Change) string {
 	switch {
 	case c.After == nil:
@@ -272,21 +289,19 @@ func stateOf(c install.Change) string {
 	return "changed"
 }
 
-// agreed asks whether to do it, and shows the details to whoever wants to see them first.
-func agreed(ctx context.Context, p *cli.Program, plan install.Plan, f flags) bool {
-	switch {
-	case f.undo:
+// agrees asks whether to do it, and shows the details to whoever wants to see them first.
+func agrees(ctx context.Context, p *cli.Program, plan install.Plan, f flags) bool {
+	if f.undo {
 		return p.Confirm(ctx, "Remove this? [y/N] ")
-	case f.details:
-		return p.Confirm(ctx, "Write this? [y/N] ")
 	}
-	answer, _ := p.Ask(ctx, "Write this? [y/N, d: every line] ") // somebody who closes the input says no
-	if answer == "d" {
+	if !f.details {
+		answer, _ := p.Ask(ctx, "Write this? [y/N, d: every line] ") // somebody who closes the input says no
+		if answer != "d" {
+			return cli.Yes(answer)
+		}
 		showDetails(p.View(), plan)
-		f.details = true
-		return agreed(ctx, p, plan, f)
 	}
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	return p.Confirm(ctx, "Write this? [y/N] ")
 }
 
 // show says what is to be done, each in a line.

@@ -76,30 +76,13 @@ func runService(ctx context.Context, p *cli.Program, home configs.Home, system b
 			"cannot install a service: systemd is not here, and parley writes its units alone")
 	}
 	program, here := install.Service(s.Name, s.File(runtime.GOOS), []byte(s.Text(runtime.GOOS))), install.Here{Path: at.Argv[0]}
-	plan, err := program.Install(at, here)
-	if f.undo {
-		plan, err = program.Undo(at, here)
+	more := ""
+	if !f.undo {
+		more = "PATH of the node: " + s.Path
 	}
+	plan, err := agreed(ctx, p, program, at, here, f, more, "")
 	if err != nil {
-		return explain(p, err)
-	}
-	if !p.JSON {
-		show(v, at.Home, program, here, plan)
-		if !f.undo {
-			v.Say("PATH of the node: " + s.Path)
-		}
-		if f.details {
-			showDetails(v, plan)
-		}
-	}
-	if len(plan.Changes) > 0 && !f.yes {
-		if !atTerminal(p) {
-			return control.Errorf(control.KindRefused, "--yes writes it", "cannot ask whether to write this: this is no terminal")
-		}
-		if !agreed(ctx, p, plan, f) {
-			p.Err.Printf("nothing was changed\n")
-			return cli.ErrSaid
-		}
+		return err
 	}
 	var failed error
 	if f.undo && len(plan.Changes) > 0 {
@@ -116,9 +99,7 @@ func runService(ctx context.Context, p *cli.Program, home configs.Home, system b
 	if !f.undo {
 		failed = manage(ctx, s.Begin(runtime.GOOS, len(plan.Changes) > 0))
 	}
-	files := each.Of(plan.Changes, func(c install.Change) ChangedFile {
-		return ChangedFile{Program: "service", Path: c.Path, State: stateOf(c)}
-	})
+	files := changed("service", plan)
 	return v.Show(files, failed, func() {
 		switch {
 		case f.undo && len(files) > 0:

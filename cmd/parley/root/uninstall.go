@@ -192,7 +192,7 @@ func (l *leaving) agrees(ctx context.Context, there bool, question string) (bool
 		return false, nil
 	}
 	answer, err := l.ask(ctx, question)
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), cmp.Or(err, ctx.Err())
+	return cli.Yes(answer), cmp.Or(err, ctx.Err())
 }
 
 // ask asks the next question, with its number.

@@ -50,15 +50,7 @@ func list(v cli.View, all []control.Session) {
 	for _, s := range all {
 		t.Rows = append(t.Rows, []string{s.Agent.String(), s.Program, standing.Session(v, s), strconv.Itoa(s.Waiting), standing.Hears(v, s), term.Line(s.Folder)})
 	}
-	v.Table(t, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5, Least: 12, Cut: cutFront})
-}
-
-// cutFront shortens a path: its end tells more.
-func cutFront(path string, width int) string {
-	for runes := []rune(path); term.Width(path) > width && len(runes) > 1; path = "…" + string(runes) {
-		runes = runes[1:]
-	}
-	return path
+	v.Table(t, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5, Least: 12, Cut: cli.ToEnd})
 }
 
 func newNameCommand(p *cli.Program) *cobra.Command {
