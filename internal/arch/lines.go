@@ -16,14 +16,14 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5601},
-		{"cmd", 32615},
+		{"cmd", 32335},
 		{"configs", 3747},
-		{"fleet", 19162},
+		{"fleet", 18902},
 		{"gitsync", 18338},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
-		{"node", 47570},
+		{"node", 47357},
 		{"node/control", 5094},
-		{"protocol", 8939},
+		{"protocol", 8873},
 	}
 }
