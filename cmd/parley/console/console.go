@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"os"
 	"time"
@@ -157,7 +159,8 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 	if !c.desk.terminal {
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: quiet(), ConnState: bounded()}
+	// What strangers do wrong is no news for a terminal.
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), ConnState: bounded()}
 	for _, l := range listeners {
 		go func() { stop(server.Serve(l)) }() // ends when the server is closed
 	}

@@ -37,6 +37,7 @@ const (
 	leastRest = 3 * time.Second
 	mostRest  = 5 * time.Minute
 	atOnce    = time.Second // nobody reads and answers within it
+	mostAsked = 4 << 10     // bytes of a command: the terminal shows all of it, and then what is decided
 )
 
 // decision is something that the human at the terminal is asked.
@@ -70,6 +71,9 @@ func (d *desk) Asks() string {
 // decide brings a command to the terminal. It returns when the terminal shows it.
 func (d *desk) decide(ctx context.Context, words ...string) error {
 	about := command(words)
+	if len(about) > mostAsked {
+		return control.Errorf(control.KindUsage, "shorten it, or decide it at the terminal", "cannot ask it: it has more than %d bytes, and what you decide would be out of sight", mostAsked)
+	}
 	asks, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	return d.bring(ctx, decision{hint: "at the terminal: " + about, about: about, ctx: asks, cancel: cancel, do: func(ctx context.Context, p *cli.Program) {
 		p.Err.Printf("\n%s\n", p.Err.Bold("Clicked on the page: "+term.Line(p.View().Command(about))))

@@ -61,10 +61,10 @@ func (d *door) link() string {
 }
 
 // enter lets a browser in. `cookie` and `secret` are what it bears from now on.
-func (d *door) enter(token string) (cookie, secret string, err error) {
+func (d *door) enter(used string) (cookie, secret string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	v, known := d.links[hashed(token)]
+	v, known := d.links[hashed(used)]
 	switch {
 	case !known:
 		return "", "", control.Errorf(control.KindRefused, "parley console", "this link is of no console that runs here")
@@ -73,12 +73,10 @@ func (d *door) enter(token string) (cookie, secret string, err error) {
 		return "", "", control.Errorf(control.KindRefused, "end the console with Ctrl-C and start it anew",
 			"this link was used before, and lets nobody in twice: whoever used it is put out too")
 	}
-	cookie, secret = tokens()
-	d.links[hashed(token)] = &visit{cookie: hashed(cookie), secret: hashed(secret)}
+	cookie, secret = token(), token()
+	d.links[hashed(used)] = &visit{cookie: hashed(cookie), secret: hashed(secret)}
 	return cookie, secret, nil
 }
-
-func tokens() (string, string) { return token(), token() }
 
 // inside returns the visit of a request; nil if its browser was not let in.
 func (c *console) inside(r *http.Request) *visit {

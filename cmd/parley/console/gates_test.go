@@ -84,7 +84,7 @@ func TestPagesOfGatesAndInquiries(t *testing.T) {
 
 // What is clicked is brought to the terminal as one command, whatever its words are. It prevents: a
 // reason that becomes a flag, a perspective with a comma that becomes two, and an answer to a gate that
-// is another one than the page has shown.
+// is another one than the page has shown, and a reason so long that nobody sees what is decided.
 func TestWhatIsClickedBecomesACommand(t *testing.T) {
 	x := newPhone(t, t.TempDir())
 	b := x.paired()
@@ -108,6 +108,7 @@ func TestWhatIsClickedBecomesACommand(t *testing.T) {
 		{"/gates", append(bears, "accept", "reason", "never kept"), "parley gates accept b2c3d4e5\n"},
 		{"/gates", append(bears, "reject", "reason", " --yes --key $HOME "), "parley gates reject b2c3d4e5 --reason '--yes --key $HOME'\n"},
 		{"/gates", append(bears, "defer", "until", ""), "parley gates defer b2c3d4e5 --until 1d\n"},
+		{"/gates", append(bears, "reject", "reason", strings.Repeat("a long one ", 90_000)), "out of sight"},
 		{"/gates", append(bears, "defer", "until", "soon"), "cannot put it off"},
 		{"/gates", append(bears, "key"), "a gate is accepted, rejected or deferred"},
 		{"/gates", []string{"gate", gate.Path, "seen", sum(control.Gate{}), "act", "accept"}, "the gate has changed since"},

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/netip"
 	"net/url"
@@ -150,6 +148,3 @@ func browse(ctx context.Context, file string) error {
 	go func() { _ = cmd.Wait() }() // ends with the program
 	return nil
 }
-
-// quiet is the log of the server. What strangers do wrong is no news for a terminal.
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

@@ -265,7 +265,7 @@ func (c *console) take(p *pairing) (cookie, secret string, err error) {
 	if !p.yes || p.taken {
 		return "", "", control.Errorf(control.KindRefused, "", "the terminal did not let this device in")
 	}
-	cookie, secret = tokens()
+	cookie, secret = token(), token()
 	v := &visit{cookie: hashed(cookie), secret: hashed(secret), until: c.now().Add(paired)}
 	c.phone.Device = &device{At: c.places.first(), Cookie: hex.EncodeToString(v.cookie[:]), Secret: hex.EncodeToString(v.secret[:]), Browser: p.browser, Since: c.now().UTC()}
 	if err := c.phone.keep(); err != nil {

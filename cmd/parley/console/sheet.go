@@ -72,11 +72,7 @@ func (s *sheets) door(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/enter" {
 		code = http.StatusOK
 	}
-	s.execute(w, code, "door", s.frame("parley"))
-}
-
-func (s *sheets) frame(title string) sheet {
-	return sheet{Title: title, Files: s.files}
+	s.execute(w, code, "door", sheet{Title: "parley", Files: s.files})
 }
 
 func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, title, live, name string, body any) {
@@ -85,9 +81,8 @@ func (s *sheets) write(w http.ResponseWriter, r *http.Request, code int, at, tit
 		http.Error(w, "cannot show this page: "+visible.Line(err.Error()), http.StatusInternalServerError)
 		return
 	}
-	sh := s.frame(title)
-	sh.Body, sh.Live, sh.Asks, sh.Menu = template.HTML(out.String()), live, s.c.desk.Asks(), menu() // made by a template
-	sh.Self, _ = control.Whoami.Ask(r.Context(), s.c.node)                                          // the page says what is wrong
+	sh := sheet{Title: title, Files: s.files, Body: template.HTML(out.String()), Live: live, Asks: s.c.desk.Asks(), Menu: menu()} // made by a template
+	sh.Self, _ = control.Whoami.Ask(r.Context(), s.c.node)                                                                        // the page says what is wrong
 	gates, _ := control.Gates.Ask(r.Context(), s.c.node, control.GatesRequest{})
 	for i := range sh.Menu {
 		sh.Menu[i].Here = sh.Menu[i].At == at

@@ -16,6 +16,7 @@ const (
 	mostTabs = 32                     // that are told at a time what happens
 	settles  = 150 * time.Millisecond // in which what happens is told as one
 	again    = time.Second            // between two tries to reach the node
+	unread   = 30 * time.Second       // in which a tab takes what it is told, or is left
 )
 
 // tabs are the pages that are open and told what happens.
@@ -65,7 +66,6 @@ func (c *console) live(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
-	_ = out.SetWriteDeadline(time.Time{})
 	_ = out.SetReadDeadline(time.Time{})
 	go c.follow(r.Context(), told) // ends with the request
 	for {
@@ -91,6 +91,7 @@ func (c *console) live(w http.ResponseWriter, r *http.Request) {
 		if c.inside(r) == nil { // it was put out meanwhile
 			return
 		}
+		_ = out.SetWriteDeadline(time.Now().Add(unread))
 		if _, err := fmt.Fprintf(w, "data: %s\n\n", strings.Join(kinds, " ")); err != nil || out.Flush() != nil {
 			return
 		}

@@ -1,11 +1,15 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
@@ -165,6 +169,53 @@ func TestWhatCannotBeSentSaysWhy(t *testing.T) {
 	clitest.On(b, control.Send, control.Message{}, control.Errorf(control.KindSecret, "--mask replaces it, or --secret-ok", "cannot send: it looks like a key in line 1; nothing was stored"))
 	if code, body := b.send(t, "/say", "to", "mawjs", "text", "x"); code != http.StatusForbidden || !strings.Contains(body, "nothing was stored") || !strings.Contains(body, "leave it out") {
 		t.Errorf("a secret: %d %s", code, body)
+	}
+}
+
+// deaf is a page that reads nothing: what is sent to it waits for its deadline, or for ever.
+type deaf struct {
+	http.ResponseWriter
+	*testing.T
+	until time.Time
+}
+
+func (d *deaf) SetWriteDeadline(at time.Time) error { d.until = at; return nil }
+
+func (d *deaf) Write([]byte) (int, error) {
+	if d.until.IsZero() {
+		d.Error("it waits for ever")
+	}
+	return 0, os.ErrDeadlineExceeded
+}
+
+// A page is told what happens for as long as it reads. It prevents: pages that never read keep others from
+// being told, and a page that is told something late is not told it.
+func TestATabIsToldAsLongAsItReads(t *testing.T) {
+	b := letIn(t)
+	server := httptest.NewUnstartedServer(b.handler)
+	server.Config.WriteTimeout = 1 // of another page
+	server.Start()
+	t.Cleanup(server.Close)
+	b.c.places = places{server.URL}
+	live := func(at string) *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+at, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(&http.Cookie{Name: b.c.cookieName(), Value: b.cookie})
+		return r
+	}
+	b.handler.ServeHTTP(&deaf{ResponseWriter: httptest.NewRecorder(), T: t}, live("/live"))
+	if n := len(b.c.tabs.open); n != 0 {
+		t.Errorf("%d tabs are told, and read nothing", n)
+	}
+	answer, err := server.Client().Do(live("/live"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if line, err := bufio.NewReader(answer.Body).ReadString('\n'); line != "data: lost\n" {
+		t.Errorf("it is told %q, %v", line, err)
 	}
 }
 
