@@ -66,6 +66,30 @@ const words = {
     for (const v of violations) found.push("axe: " + v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(" "));
     return { wrong: found };
   },
+  async wheel({ height }) { await page.mouse.wheel(0, height); },
+  // trace begins to write down what pages do; tasks says how long the longest task took, in milliseconds:
+  // of the processor, and by the clock, on which other programs count too.
+  async trace() { await browser.startTracing(page, { categories: ["disabled-by-default-devtools.timeline"] }); },
+  async tasks() {
+    const { traceEvents: all } = JSON.parse(await browser.stopTracing());
+    const threads = new Set(all.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.pid + " " + e.tid));
+    const tasks = all.filter((e) => e.name === "RunTask" && e.tdur && threads.has(e.pid + " " + e.tid));
+    const longest = (what) => tasks.reduce((most, e) => Math.max(most, e[what] / 1000), 0);
+    return { text: JSON.stringify({ tasks: tasks.length, seconds: (tasks.at(-1).ts - tasks[0].ts) / 1e6, processor: longest("tdur"), clock: longest("dur") }) };
+  },
+  // measure says of each open tab what it holds when the garbage is collected.
+  async measure() {
+    const all = [];
+    for (const tab of page.context().pages()) {
+      const session = await tab.context().newCDPSession(tab);
+      for (const name of ["Performance.enable", "HeapProfiler.enable", "HeapProfiler.collectGarbage", "HeapProfiler.collectGarbage"]) await session.send(name);
+      const { usedSize } = await session.send("Runtime.getHeapUsage");
+      const has = Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map((one) => [one.name, one.value]));
+      all.push([usedSize >> 10, has.Nodes, has.JSEventListeners]);
+      await session.detach();
+    }
+    return { text: JSON.stringify(all) };
+  },
   async wrong() { const now = wrong; wrong = []; return { wrong: now }; },
 };
 

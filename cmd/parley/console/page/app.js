@@ -63,7 +63,7 @@
 
   // A list of talk is a window on it. What came before is put above it and what comes after below it,
   // by a page of the console; what is far away is taken out, so that a list stays as short as this.
-  const most = 400, piece = 80; // rows of the list, and of what is taken out at its end at a time
+  const most = 200, piece = 50; // rows of the list, and of what is taken out at its end at a time
   const below = []; // for each piece taken out at the end, the row that follows it; "": none did
   let next = "", atEnd = true; // the row that follows the list
   const inView = () => window.innerHeight + window.scrollY >= document.body.scrollHeight - 80;
@@ -263,7 +263,7 @@
     }
     return page;
   };
-  const slice = 20;
+  const slice = 10;
   let turning = false; // a page is on its way
   const earlier = async (link) => {
     const list = document.querySelector("[data-merge]");
