@@ -22,13 +22,14 @@ revoked.`,
 		Example: `  parley fleet hosts
   parley fleet hosts --all --json`,
 		Args: cli.Exactly(0, "nothing"),
-		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, showHosts),
+		RunE: cli.Asks(p, control.Hosts, func([]string) control.HostsRequest { return r }, ShowHosts),
 	}
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 	return p.JSONFlag(cmd, "print an array of hosts as JSON")
 }
 
-func showHosts(v cli.View, hosts []control.Host) {
+// ShowHosts shows hosts in a table.
+func ShowHosts(v cli.View, hosts []control.Host) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	t.Paint = term.Paint{Column: 1, Style: func(row int, cell string) string { return Coloured(v, hosts[row].State, 0, cell) }}
 	for _, h := range hosts {
@@ -37,7 +38,7 @@ func showHosts(v cli.View, hosts []control.Host) {
 			term.Line(h.Version), cli.Names(h.Agents), h.Fingerprint,
 		})
 	}
-	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay},
-		cli.Squeeze{Column: 6, Least: 20}, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 3},
+	v.Table(t, cli.Squeeze{Column: 5, Least: 20}, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay},
+		cli.Squeeze{Column: 4}, cli.Squeeze{Column: 6, Least: 20}, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 3},
 		cli.Squeeze{Column: 6, Least: 14}, cli.Squeeze{Column: 6})
 }

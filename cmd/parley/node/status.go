@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/standing"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -64,7 +65,9 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 		showWarnings(v, s)
 		if len(s.Hosts) > 0 {
 			v.Out.Printf("\n")
-			hostTable(v, s.Hosts)
+			host.ShowHosts(v, each.Of(s.Hosts, func(h control.HostStatus) control.Host {
+				return control.Host{Alias: h.Alias, State: h.State, Since: h.Since, LastSeen: h.LastSeen, Version: h.Version, Agents: each.Of(h.Agents, func(name string) protocol.Name { return protocol.Name(name) })}
+			}))
 		}
 		if len(s.Agents) > 0 {
 			v.Out.Printf("\n")
@@ -104,16 +107,4 @@ func showStatusFields(v cli.View, s control.Status) {
 			v.Labelled(statusLabel, l.Name, text)
 		}
 	}
-}
-
-func hostTable(v cli.View, hosts []control.HostStatus) {
-	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
-	t.Paint = term.Paint{Column: 1, Style: func(row int, cell string) string { return host.Coloured(v, hosts[row].State, 0, cell) }}
-	for _, h := range hosts {
-		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), standing.Host(h.State), v.StampOrEmpty(h.Since), standing.LastSeen(v, h.State, h.LastSeen),
-			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
-		})
-	}
-	v.Table(t, cli.Squeeze{Column: 5, Least: 20}, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay})
 }
