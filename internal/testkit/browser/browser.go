@@ -146,22 +146,6 @@ func (b *Browser) Run(expression string) string {
 	return b.Do(Word{Do: "run", Text: expression}).Text
 }
 
-// Held is what a tab holds when the garbage is collected.
-type Held struct{ KB, Nodes, Listeners int }
-
-// Measure says what each open tab holds, in the order in which they were opened.
-func (b *Browser) Measure() (all []Held) {
-	b.t.Helper()
-	var numbers [][3]int
-	if err := json.Unmarshal([]byte(b.Do(Word{Do: "measure"}).Text), &numbers); err != nil {
-		b.t.Fatal(err)
-	}
-	for _, n := range numbers {
-		all = append(all, Held{n[0], n[1], n[2]})
-	}
-	return all
-}
-
 // Look looks at the page that is loaded, in both colours and in the width of a phone, and returns what
 // is wrong with it. If `folder` is not "", it keeps three pictures there.
 func (b *Browser) Look(folder, name string) (wrong []string) {

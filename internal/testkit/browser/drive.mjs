@@ -75,7 +75,7 @@ const words = {
     const threads = new Set(all.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.pid + " " + e.tid));
     const tasks = all.filter((e) => e.name === "RunTask" && e.tdur && threads.has(e.pid + " " + e.tid));
     const longest = (what) => tasks.reduce((most, e) => Math.max(most, e[what] / 1000), 0);
-    return { text: JSON.stringify({ tasks: tasks.length, seconds: (tasks.at(-1).ts - tasks[0].ts) / 1e6, processor: longest("tdur"), clock: longest("dur") }) };
+    return { text: JSON.stringify({ tasks: tasks.length, processor: longest("tdur"), clock: longest("dur") }) };
   },
   // measure says of each open tab what it holds when the garbage is collected.
   async measure() {
