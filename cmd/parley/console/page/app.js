@@ -253,7 +253,9 @@
   const rowsOf = async (link, before, put, stays) => {
     const at = new URL(link.href);
     at.searchParams.set("before", before);
-    const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
+    const answer = await fetch(at);
+    if (!answer.ok) return null; // the console or its node is away: to be tried again
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const rows = [...page.querySelectorAll("[data-merge] > *")].filter((row) => !document.getElementById(row.id));
     while (rows.length) {
       const was = stays.getBoundingClientRect().top;
@@ -271,7 +273,7 @@
     turning = true;
     try {
       const page = await rowsOf(link, list.firstElementChild.id, (rows) => list.prepend(...rows.splice(-slice).map((row) => document.importNode(row, true))), list.firstElementChild);
-      link.hidden = page.getElementById("older")?.hidden ?? true;
+      if (page) link.hidden = page.getElementById("older")?.hidden ?? true;
       cutBelow(list);
     } finally { turning = false; }
   };
