@@ -34,7 +34,7 @@ type need struct {
 
 // need is what a request of the verb needs. A request with a field As acts in that name. A request
 // type that acts in somebody's name without such a field could be used in anybody's name.
-func (v VerbSpec) need(request any) need {
+func (v *VerbSpec) need(request any) need {
 	n := need{access: v.Access}
 	if v.onlyReads != nil && v.onlyReads(request) {
 		n.access = Reads
@@ -46,7 +46,7 @@ func (v VerbSpec) need(request any) need {
 }
 
 // doing is what a refused request could not do.
-func (v VerbSpec) doing() string { return cmp.Or(v.Doing, strings.ReplaceAll(v.Name, "-", " ")) }
+func (v *VerbSpec) doing() string { return cmp.Or(v.Doing, strings.ReplaceAll(v.Name, "-", " ")) }
 
 // permit is the only place that decides whether a caller may make a request. The error says why
 // not.

@@ -116,7 +116,7 @@ func byName() map[string]VerbSpec {
 	return table
 }
 
-func (v VerbSpec) decode(body []byte) (request any, err error) {
+func (v *VerbSpec) decode(body []byte) (request any, err error) {
 	r := reflect.New(v.Request)
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()

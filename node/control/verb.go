@@ -90,7 +90,7 @@ type Service interface {
 }
 
 // Ask asks s and returns its answer.
-func (v Verb[Q, A]) Ask(ctx context.Context, s Service, r Q) (answer A, err error) {
+func (v *Verb[Q, A]) Ask(ctx context.Context, s Service, r Q) (answer A, err error) {
 	err = s.Answer(ctx, v.VerbSpec, r, func(a any) error {
 		answer = a.(A)
 		return nil
@@ -99,12 +99,12 @@ func (v Verb[Q, A]) Ask(ctx context.Context, s Service, r Q) (answer A, err erro
 }
 
 // Ask asks s and returns its answer.
-func (v Question[A]) Ask(ctx context.Context, s Service) (A, error) {
+func (v *Question[A]) Ask(ctx context.Context, s Service) (A, error) {
 	return v.Verb.Ask(ctx, s, None{})
 }
 
 // Ask calls `yield` with the answers of `s`. It stops at the first error of `yield` and returns it.
-func (v Stream[Q, A]) Ask(ctx context.Context, s Service, r Q, yield func(A) error) error {
+func (v *Stream[Q, A]) Ask(ctx context.Context, s Service, r Q, yield func(A) error) error {
 	return s.Answer(ctx, v.VerbSpec, r, func(a any) error { return yield(a.(A)) })
 }
 
@@ -115,13 +115,13 @@ type Binding struct {
 }
 
 // By binds the verb to a function whose answer is the same for every caller.
-func (v Verb[Q, A]) By(answer func(context.Context, Q) (A, error)) Binding {
+func (v *Verb[Q, A]) By(answer func(context.Context, Q) (A, error)) Binding {
 	return v.For(func(ctx context.Context, _ Caller, r Q) (A, error) { return answer(ctx, r) })
 }
 
 // For binds the verb to a function whose answer depends on the caller. The door says who calls, and
 // never the request.
-func (v Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Binding {
+func (v *Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Binding {
 	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
 		a, err := answer(ctx, by, request.(Q))
 		if err != nil {
@@ -132,22 +132,22 @@ func (v Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Bind
 }
 
 // By binds the verb to a function that answers it.
-func (v Question[A]) By(answer func(context.Context) (A, error)) Binding {
+func (v *Question[A]) By(answer func(context.Context) (A, error)) Binding {
 	return v.Verb.By(func(ctx context.Context, _ None) (A, error) { return answer(ctx) })
 }
 
 // For binds the verb to a function whose answer depends on the caller.
-func (v Question[A]) For(answer func(context.Context, Caller) (A, error)) Binding {
+func (v *Question[A]) For(answer func(context.Context, Caller) (A, error)) Binding {
 	return v.Verb.For(func(ctx context.Context, by Caller, _ None) (A, error) { return answer(ctx, by) })
 }
 
 // By binds the verb to a function that answers it.
-func (v Stream[Q, A]) By(answer func(ctx context.Context, r Q, yield func(A) error) error) Binding {
+func (v *Stream[Q, A]) By(answer func(ctx context.Context, r Q, yield func(A) error) error) Binding {
 	return v.For(func(ctx context.Context, _ Caller, r Q, yield func(A) error) error { return answer(ctx, r, yield) })
 }
 
 // For binds the verb to a function whose answer depends on the caller.
-func (v Stream[Q, A]) For(answer func(ctx context.Context, by Caller, r Q, yield func(A) error) error) Binding {
+func (v *Stream[Q, A]) For(answer func(ctx context.Context, by Caller, r Q, yield func(A) error) error) Binding {
 	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
 		return answer(ctx, by, request.(Q), func(a A) error { return yield(a) })
 	}}
