@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/carry"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
@@ -62,6 +63,7 @@ func joinBy(t *testing.T, carrier *Node, alias string) configs.Home {
 // A host lies to a newcomer: the fleet shares its record through a host, where nobody can push. It
 // prevents: a home that says so, and that can never say anything.
 func TestAHubThatNamesAHostAsTheRemote(t *testing.T) {
+	scratch.Unraced(t) // it changes the settings of a node that runs, as nothing else does
 	a, _, _ := runCarrier(t, "black")
 	a.carrying.isCarrier.Store(false)
 	for _, lie := range []string{"parley://black/record", "parley://eve"} {
