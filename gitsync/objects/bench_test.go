@@ -91,7 +91,7 @@ func BenchmarkJoin(b *testing.B) {
 			size += c.size
 		}
 		b.StartTimer()
-		if err := h.join(b.Context(), sources); err != nil {
+		if err := h.join(b.Context(), sources, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -43,8 +43,10 @@ type joiner struct {
 	size    int64
 	synced  int64 // how much of size is synced
 	own     *pack.Writer
-	vary    int    // counts down whole objects that are no trees. At 0 one is written differently
-	idxTemp string // path of the index before it is in its place
+	vary    int           // counts down whole objects that are no trees. At 0 one is written differently
+	good    pack.ReadFunc // a good copy of an object; nil if the sources must not be damaged
+	mended  int           // how many objects good has given
+	idxTemp string        // path of the index before it is in its place
 }
 
 // center is a tree that was written whole.
@@ -119,26 +121,47 @@ func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 		if i+1 < len(entries) {
 			end = entries[i+1].Offset
 		}
-		if e.Offset < at || end <= e.Offset {
+		if e.Offset < at || end <= e.Offset && j.good == nil {
 			return &sourceError{source.base, fmt.Errorf("%w: its entries overlap", pack.ErrCorrupt)}
 		}
-		raw = slices.Grow(raw[:0], int(end-e.Offset))[:end-e.Offset]
-		_, err := in.Discard(int(e.Offset - at))
-		if err == nil {
-			_, err = io.ReadFull(in, raw)
+		err := io.ErrUnexpectedEOF // the pack ends before it
+		if e.Offset < end {
+			raw = slices.Grow(raw[:0], int(end-e.Offset))[:end-e.Offset]
+			if _, err = in.Discard(int(e.Offset - at)); err == nil {
+				_, err = io.ReadFull(in, raw)
+			}
+			at = end
 		}
 		if err == nil && crc32.ChecksumIEEE(raw) != e.CRC {
 			err = fmt.Errorf("%w: object %s is damaged", pack.ErrCorrupt, e.Hash)
 		}
-		if err != nil {
-			return &sourceError{source.base, err}
+		if err == nil {
+			err = j.copyEntry(entries, e, raw)
+		} else if j.good != nil {
+			if err = j.putGood(e.Hash); err == nil {
+				_, err = f.Seek(int64(at), io.SeekStart)
+				in.Reset(f)
+			}
 		}
-		at = end
-		if err := j.copyEntry(entries, e, raw); err != nil {
+		if err != nil {
 			return &sourceError{source.base, err}
 		}
 	}
 	return nil
+}
+
+// putGood writes a good copy of a damaged object, whole.
+func (j *joiner) putGood(h Hash) error {
+	typ, data, err := j.good(h)
+	if err != nil {
+		return err
+	}
+	j.mended++
+	j.own.Reset()
+	if err := j.own.Whole(typ, data); err != nil {
+		return err
+	}
+	return j.putEntry(h, j.own.Bytes())
 }
 
 // copyEntry writes an entry of a source. If the entry is a delta, its base must have been copied

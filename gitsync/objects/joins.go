@@ -128,7 +128,7 @@ func (s *Store) Join(ctx context.Context) error {
 		if err != nil || len(sources) == 0 {
 			return err
 		}
-		if err := s.Writer.join(ctx, sources); err != nil {
+		if err := s.Writer.join(ctx, sources, nil); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (j *joins) work(ctx context.Context, sources []candidate, loose bool) {
 	}
 	for {
 		if err == nil && len(sources) > 0 {
-			err = j.packs.join(ctx, sources)
+			err = j.packs.join(ctx, sources, nil)
 		}
 		if sources = j.next(ctx, err); len(sources) == 0 {
 			return
@@ -206,15 +206,20 @@ func (j *joins) setUnfit(broken *sourceError) {
 
 // join makes one pack of several and retires those. The new pack has its .keep from the beginning
 // until the packs that it replaces are gone. The comment of Install gives the reason. The .keep
-// names the replaced packs, so that Repair can bring the join to its end.
-func (w *Writer) join(ctx context.Context, sources []candidate) error {
+// names the replaced packs, so that Repair can bring the join to its end. `good` gives good copies of
+// damaged objects. If it is not nil, something must be damaged: else nothing would be mended.
+func (w *Writer) join(ctx context.Context, sources []candidate, good pack.ReadFunc) error {
 	j, err := newJoiner(w.folder, sources)
 	if err != nil {
 		return err
 	}
 	defer j.discard()
+	j.good = good
 	if err := j.write(ctx); err != nil {
 		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
+	}
+	if good != nil && j.mended == 0 {
+		return errors.New("its bytes are those that its index names")
 	}
 	base, err := j.place(ctx)
 	if err != nil {

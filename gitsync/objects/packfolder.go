@@ -75,29 +75,6 @@ func removePack(base string) error {
 	return nil
 }
 
-// putAside gives a damaged pack a name that git does not look at. It keeps none of those before: all
-// that was in them has good copies, and a disk that goes bad must not fill with them.
-func (f packFolder) putAside(base string) error {
-	aside := filepath.Join(string(f), "damaged-"+filepath.Base(base)+".pack")
-	before, err := filepath.Glob(filepath.Join(string(f), "damaged-*.pack"))
-	err = errors.Join(err, f.removeMultiIndexes(), removeFile(base+".idx"))
-	for _, name := range before {
-		err = errors.Join(err, removeFile(name))
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(base+".pack", aside); err != nil {
-		return err
-	}
-	for _, ending := range []string{".rev", ".bitmap", ".keep"} {
-		if err := removeFile(base + ending); err != nil {
-			return err
-		}
-	}
-	return durable.Folder(string(f))
-}
-
 type receivedPack struct {
 	temp string
 	idx  []byte

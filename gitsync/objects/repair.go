@@ -1,9 +1,7 @@
 package objects
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
-	"github.com/parleyfleet/parley/internal/each"
 )
 
 // tempAge is how old an unfinished file of the git program must be to count as left behind.
@@ -107,54 +106,26 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 	})
 }
 
-// ReplaceDamaged replaces packs in which damage was found. Once good copies of all objects of such
-// a pack are there, a pack of these copies takes its place. The damaged pack is put aside, under a
-// name that git does not look at, unless the other one has its name. ReplaceDamaged returns what it
-// did, a sentence for each pack. If ctx ends, the damaged packs that are left stay as they are.
+// ReplaceDamaged replaces packs in which damage was found: each by a copy, in which good copies of
+// its damaged objects stand. It returns what it did, a sentence for each pack. If ctx ends, the damaged
+// packs that are left stay as they are.
 func (s *Store) ReplaceDamaged(ctx context.Context) ([]string, error) {
 	var did []string
 	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
-		if err := s.copyPack(ctx, p); err != nil {
-			if ctx.Err() != nil {
-				return did, nil
-			}
-			did = append(did, fmt.Sprintf("the damaged pack %s stays, because not all of it can be copied: %v", name, err))
-			continue
-		}
-		if !p.IsThere() { // the copy has the bytes that the pack had before the damage, so its name and place
+		good := func(h Hash) (typ plumbing.ObjectType, data []byte, err error) { return s.read(h, pack.MaxObject, true) }
+		err := s.Writer.join(ctx, []candidate{{base: p.Base, size: p.Size(), objects: int64(p.Count), modified: p.Modified}}, good)
+		switch {
+		case ctx.Err() != nil:
+			return did, nil
+		case err != nil:
+			did = append(did, fmt.Sprintf("the damaged pack %s stays: %v", name, err))
+		default:
 			s.packs.mended(p.Base)
 			did = append(did, "replaced the damaged pack "+name)
-			continue
 		}
-		if err := s.packs.drop(p.Base, func() error { return s.folder.putAside(p.Base) }); err != nil {
-			return did, fmt.Errorf("cannot put a damaged pack aside: %w", err)
-		}
-		did = append(did, "replaced the damaged pack "+name+"; it is kept as damaged-"+name+".pack")
 	}
 	return did, nil
-}
-
-// copyPack puts good copies of all objects of a pack into other packs. They are read in the order of
-// the pack: there a tree stands beside the trees of which it can be a delta.
-func (s *Store) copyPack(ctx context.Context, p *pack.Pack) error {
-	placed, lost, err := p.InOrder()
-	if err != nil {
-		return err
-	}
-	names := append(each.Of(placed, func(l pack.Located) Hash { return l.Hash }), lost...)
-	s.Hold()
-	g := newGathering(newTreeCache(treeCacheBytes), func(data, idx []byte, _ []Hash) error { return s.installMade(data, idx) })
-	for _, h := range names {
-		typ, data, err := s.read(h, pack.MaxObject, true)
-		if err == nil {
-			err = cmp.Or(ctx.Err(), g.add(typ, h, data))
-		}
-		if err != nil {
-			return errors.Join(err, s.Release())
-		}
-	}
-	return errors.Join(g.flush(), s.Release())
 }
 
 // packOf returns a pack with the objects of a builder, and its index.
