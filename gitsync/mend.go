@@ -153,11 +153,10 @@ func (m *mender) rest(now bool) error {
 
 // replaceDamaged replaces packs in which damage was found.
 func (r *Record) replaceDamaged(ctx context.Context) {
-	did, err := r.store.ReplaceDamaged(ctx)
-	for _, what := range did {
+	for _, what := range r.store.ReplaceDamaged(ctx) {
 		r.log.Warn().Msg("record mended: " + what)
 	}
-	if err := errors.Join(err, r.mender.rest(false)); err != nil {
+	if err := r.mender.rest(false); err != nil {
 		r.log.Warn().Err(err).Msg("the record is not wholly mended")
 	}
 }

@@ -109,23 +109,22 @@ func (w *Writer) takeDamaged() []*pack.Pack {
 // ReplaceDamaged replaces packs in which damage was found: each by a copy, in which good copies of
 // its damaged objects stand. It returns what it did, a sentence for each pack. If ctx ends, the damaged
 // packs that are left stay as they are.
-func (s *Store) ReplaceDamaged(ctx context.Context) ([]string, error) {
-	var did []string
+func (s *Store) ReplaceDamaged(ctx context.Context) (did []string) {
 	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
 		good := func(h Hash) (typ plumbing.ObjectType, data []byte, err error) { return s.read(h, pack.MaxObject, true) }
-		err := s.Writer.join(ctx, []candidate{{base: p.Base, size: p.Size(), objects: int64(p.Count), modified: p.Modified}}, good)
+		err := s.Writer.join(ctx, []candidate{{base: p.Base, size: p.Size(), objects: p.Count, modified: p.Modified}}, good)
 		switch {
-		case ctx.Err() != nil:
-			return did, nil
-		case err != nil:
-			did = append(did, fmt.Sprintf("the damaged pack %s stays: %v", name, err))
-		default:
+		case err == nil:
 			s.packs.mended(p.Base)
 			did = append(did, "replaced the damaged pack "+name)
+		case ctx.Err() != nil:
+			return did
+		default:
+			did = append(did, fmt.Sprintf("the damaged pack %s stays: %v", name, err))
 		}
 	}
-	return did, nil
+	return did
 }
 
 // packOf returns a pack with the objects of a builder, and its index.

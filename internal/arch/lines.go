@@ -19,7 +19,7 @@ func limits() []Limit {
 		{"cmd", 32515},
 		{"configs", 3747},
 		{"fleet", 18902},
-		{"gitsync", 18314},
+		{"gitsync", 18312},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
 		{"node", 47357},
