@@ -207,7 +207,7 @@ func (j *joins) setUnfit(broken *sourceError) {
 // join makes one pack of several and retires those. The new pack has its .keep from the beginning
 // until the packs that it replaces are gone. The comment of Install gives the reason. The .keep
 // names the replaced packs, so that Repair can bring the join to its end. `good` gives good copies of
-// damaged objects. If it is not nil, something must be damaged: else nothing would be mended.
+// damaged objects. If it is not nil, something must be damaged that a copy mends.
 func (w *Writer) join(ctx context.Context, sources []candidate, good pack.ReadFunc) error {
 	j, err := newJoiner(w.folder, sources)
 	if err != nil {
@@ -219,7 +219,9 @@ func (w *Writer) join(ctx context.Context, sources []candidate, good pack.ReadFu
 		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
 	}
 	if good != nil && j.mended == 0 {
-		return errors.New("its bytes are those that its index names")
+		if right, err := pack.WrongSum(sources[0].base + ".pack"); err == nil && right == nil {
+			return errors.New("it was written so: its bytes have its own sums")
+		}
 	}
 	base, err := j.place(ctx)
 	if err != nil {

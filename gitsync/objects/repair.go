@@ -114,9 +114,14 @@ func (s *Store) ReplaceDamaged(ctx context.Context) (did []string) {
 		name := filepath.Base(p.Base)
 		good := func(h Hash) (typ plumbing.ObjectType, data []byte, err error) { return s.read(h, pack.MaxObject, true) }
 		err := s.Writer.join(ctx, []candidate{{base: p.Base, size: p.Size(), objects: p.Count, modified: p.Modified}}, good)
+		if err == nil {
+			err = s.Writer.removeAllRetired()
+		}
 		switch {
 		case err == nil:
-			s.packs.mended(p.Base)
+			if !p.IsThere() { // else somebody wants it to stay
+				s.packs.mended(p.Base)
+			}
 			did = append(did, "replaced the damaged pack "+name)
 		case ctx.Err() != nil:
 			return did

@@ -119,6 +119,13 @@ func (w *Writer) removeRetired(before time.Time) error {
 	return w.removeFirst(n)
 }
 
+// removeAllRetired removes all replaced packs now.
+func (w *Writer) removeAllRetired() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.removeFirst(len(w.retired))
+}
+
 // removeFirst removes the first n of the retired packs. Those that stay lose their .keep now, or at
 // Release if something is held.
 func (w *Writer) removeFirst(n int) error {

@@ -19,7 +19,7 @@ func limits() []Limit {
 		{"cmd", 32515},
 		{"configs", 3747},
 		{"fleet", 18902},
-		{"gitsync", 18312},
+		{"gitsync", 18326},
 		{"internal", 8729},
 		{"internal/testkit", 3502},
 		{"node", 47357},
