@@ -56,7 +56,7 @@ func (b *Bus) startServer(ctx context.Context) error {
 	b.server = srv
 	b.teardown.push("stop of the embedded server", func() error { return stopServer(srv) })
 	srv.Start()
-	if err := awaitServer(ctx, srv, fatal); err != nil || !takes {
+	if err := b.awaitServer(ctx, srv, fatal); err != nil || !takes {
 		return err
 	}
 	v, err := srv.Varz(nil)
@@ -110,13 +110,6 @@ func (b *Bus) serverOptions(g *guard) (*server.Options, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot listen: %w", err)
 		}
-		l, err := net.Listen("tcp", b.opts.Listen) // the server says in words alone why it cannot
-		if err != nil {
-			return nil, fmt.Errorf("cannot listen for NATS clients: %w", err)
-		}
-		if err := l.Close(); err != nil {
-			return nil, err
-		}
 		opts.Host, opts.Port = host, anyPort(int(port))
 		if !protocol.IsLoopback(host) {
 			opts.TLSConfig, opts.TLSTimeout = b.serverTLS(), helloTimeout.Seconds()
@@ -147,12 +140,19 @@ func anyPort(port int) int {
 	return cmp.Or(port, server.RANDOM_PORT)
 }
 
-func awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string) error {
+func (b *Bus) awaitServer(ctx context.Context, srv *server.Server, fatal <-chan string) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	for {
 		select {
 		case reason := <-fatal:
+			// The server says in words alone why it cannot listen. To try before it would be no help: a
+			// command that is being started has a copy of the listener for a moment after that is closed.
+			if l, err := net.Listen("tcp", b.opts.Listen); err != nil {
+				return fmt.Errorf("cannot listen for NATS clients: %w", err)
+			} else if err := l.Close(); err != nil {
+				return err
+			}
 			return fmt.Errorf("cannot start the embedded NATS server: %s", reason)
 		case <-ctx.Done():
 			return fmt.Errorf("cannot start the embedded NATS server: it is not ready: %w", ctx.Err())
