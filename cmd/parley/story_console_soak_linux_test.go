@@ -92,7 +92,8 @@ func TestRealConsoleForAnHour(t *testing.T) {
 		}
 		h := held{at: now, is: slices.Concat(tabs...)}
 		files, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", console)) // 0 would fail below
-		h.is = append(h.is, privateKB(console), len(files))
+		_, private := memoryNow(console)
+		h.is = append(h.is, private, len(files))
 		taken = append(taken, h)
 		t.Logf("%s: %d messages: %v", now.Round(time.Second), n, h.is)
 	}
@@ -137,15 +138,17 @@ func flatConsole(t *testing.T, taken []held, lasts time.Duration) {
 	t.Logf("medians of each quarter:\n%s", &table)
 }
 
-// privateKB is the memory of a process that no other one shares, in kB; 0 if it has ended.
-func privateKB(pid int) (sum int) {
+// memoryNow is the memory of a process, and what of it no other one shares, in kB; 0 if it has ended.
+func memoryNow(pid int) (resident, private int) {
 	rollup, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	for line := range strings.Lines(string(rollup)) {
 		var name string
 		var kilobytes int
-		if n, _ := fmt.Sscan(line, &name, &kilobytes); n == 2 && strings.HasPrefix(name, "Private_") {
-			sum += kilobytes
+		if n, _ := fmt.Sscan(line, &name, &kilobytes); n == 2 && name == "Rss:" {
+			resident = kilobytes
+		} else if n == 2 && strings.HasPrefix(name, "Private_") {
+			private += kilobytes
 		}
 	}
-	return sum
+	return resident, private
 }

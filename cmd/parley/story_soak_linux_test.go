@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -260,22 +259,13 @@ func (s *soaking) measure(now time.Duration) {
 		cancel()
 		found := goroutines.FindSubmatch(text)
 		files, err2 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.up.Process.Pid))
-		rollup, err3 := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", h.up.Process.Pid))
-		if err != nil || err2 != nil || err3 != nil || found == nil {
-			s.t.Logf("%s does not say what it takes: %v %v %v %.200s", s.at[i].Name, err, err2, err3, text)
+		resident, private := memoryNow(h.up.Process.Pid)
+		if err != nil || err2 != nil || resident == 0 || found == nil {
+			s.t.Logf("%s does not say what it takes: %v %v %d kB %.200s", s.at[i].Name, err, err2, resident, text)
 			continue
 		}
-		m := sample{host: i, at: now, age: time.Since(status.Since), files: len(files), messages: status.Record.Messages}
+		m := sample{host: i, at: now, age: time.Since(status.Since), files: len(files), messages: status.Record.Messages, resident: resident, private: private}
 		m.goroutines, _ = strconv.Atoi(string(found[1])) // the pattern has digits
-		for line := range bytes.Lines(rollup) {
-			var name string
-			var kilobytes int
-			if n, _ := fmt.Sscan(string(line), &name, &kilobytes); n == 2 && name == "Rss:" {
-				m.resident = kilobytes
-			} else if n == 2 && strings.HasPrefix(name, "Private_") {
-				m.private += kilobytes
-			}
-		}
 		s.taken = append(s.taken, m)
 		s.t.Logf("%s %s: age %s, %d messages, resident %d kB, private %d kB, %d files, %d goroutines; unrecorded %d, unpushed %d %.200v", now.Round(time.Second), s.at[i].Name,
 			m.age.Round(time.Second), m.messages, m.resident, m.private, m.files, m.goroutines, status.Record.Unrecorded, status.Record.Unpushed, status.Warned)
