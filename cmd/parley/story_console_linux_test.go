@@ -243,6 +243,25 @@ func TestRealConsoleStaysSmall(t *testing.T) {
 	}
 }
 
+// A phone tells of a gate while its page is out of sight. It prevents: a browser that shows notices by
+// a worker alone, as on Android, and shows none.
+func TestRealConsoleTellsAPhone(t *testing.T) {
+	alpha, b, origin, terminal, ended := lonely(t)
+	alpha.must("agent", "add", "mawjs", "--inbox")
+	b.Do(browser.Word{Do: "allow", At: origin, Text: "notifications"})
+	b.Go(origin + "/gates")
+	b.Run(`(Notification = class { static permission = "default"; static requestPermission = async () => { Notification.permission = "granted" }; constructor() { throw new TypeError("Illegal constructor") } }, document.querySelector("[data-notify]").hidden = false)`)
+	notices := `navigator.serviceWorker.ready.then(is => is.getNotifications()).then(all => all.map(one => one.title).join())`
+	b.Click("[data-notify]")
+	b.Do(browser.Word{Do: "until", Text: notices, At: "parley tells you here when a gate waits"})
+	b.Run(`Object.defineProperty(document, "hidden", { value: true })`)
+	_, asked := alpha.at([]string{"PARLEY_AGENT=skills"}, "party", "organize", "one", "--with", "mawjs")
+	asked()
+	b.Do(browser.Word{Do: "until", Text: notices, At: "parley: a gate waits for you"})
+	terminal.Type("\x03")
+	ended()
+}
+
 func pageName(at string) string {
 	word, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
 	if word == "" {

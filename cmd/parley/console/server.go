@@ -61,6 +61,9 @@ func (c *console) handler() (http.Handler, error) {
 			_, _ = w.Write(data)
 		})
 	}
+	anybody.HandleFunc("GET /worker.js", func(w http.ResponseWriter, r *http.Request) { // its address says for which pages it is
+		http.ServeFileFS(w, r, files, "page/worker.js")
+	})
 	anybody.HandleFunc("POST /enter", c.enter)
 	anybody.HandleFunc("POST /pair", c.pairs)
 	anybody.HandleFunc("GET /enter", func(w http.ResponseWriter, r *http.Request) {

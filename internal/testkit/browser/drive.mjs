@@ -49,6 +49,16 @@ const words = {
   async await({ at, text = "" }) {
     await page.waitForFunction(([at, text]) => [...document.querySelectorAll(at)].some((e) => (e.innerText ?? e.textContent).includes(text)), [at, text]);
   },
+  async allow({ at, text }) { await page.context().grantPermissions([text], { origin: at }); },
+  // until waits for what an expression becomes.
+  async until({ at, text }) {
+    for (const end = Date.now() + 30000; ;) {
+      const is = await page.evaluate(text);
+      if (is === at) return;
+      if (Date.now() > end) throw new Error("it is " + is);
+      await new Promise((go) => setTimeout(go, 50));
+    }
+  },
   async text({ at, stranger: alone }) { return { text: await (alone ? stranger : page).innerText(at) }; },
   async run({ text, stranger: alone }) { return { text: JSON.stringify(await (alone ? stranger : page).evaluate(text)) ?? "" }; },
   async look({ dark, width, height, file }) {

@@ -105,13 +105,21 @@
   let wanted = 0;
   const gates = () => Number(document.querySelector("#menu-Gates .count")?.firstChild.nodeValue || 0);
   let waited = gates();
+  // notice shows a text outside of the page; a phone's browser does that by a worker alone.
+  const notice = async (text) => {
+    if (window.Notification?.permission !== "granted") return;
+    const more = { tag: "gates" };
+    try { new Notification(text, more); } catch {
+      await navigator.serviceWorker.register("/worker.js");
+      await (await navigator.serviceWorker.ready).showNotification(text, more);
+    }
+  };
   const titled = () => {
     const now = gates();
     document.title = (now ? "(" + now + ") " : "") + document.title.replace(/^\(\d+\) /, "");
     if (now > waited) {
       navigator.vibrate?.(200);
-      if (window.Notification && Notification.permission === "granted" && document.hidden)
-        try { new Notification("parley: a gate waits for you", { tag: "gates" }); } catch { /* only for pages with a worker here */ }
+      if (document.hidden) notice("parley: a gate waits for you").catch(() => {}); // the title tells of it
     }
     waited = now;
     const wish = document.querySelector("[data-notify]");
@@ -235,7 +243,13 @@
   });
 
   document.addEventListener("click", async (event) => {
-    if (event.target.closest("[data-notify]")) { await Notification.requestPermission(); titled(); return; }
+    if (event.target.closest("[data-notify]")) {
+      await Notification.requestPermission();
+      titled();
+      const told = document.getElementById("told");
+      try { await notice("parley tells you here when a gate waits"); } catch (e) { told.textContent = "This browser shows no notices of this page: " + e.message; }
+      return;
+    }
     const copy = event.target.closest("[data-copy]");
     if (copy) {
       try { await navigator.clipboard.writeText(copy.dataset.copy); copy.textContent = "copied"; } catch { copy.textContent = "not copied"; }
