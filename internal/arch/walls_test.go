@@ -249,7 +249,7 @@ func walls() []Wall {
 		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "node/causes", "configs", "protocol", "fleet/inquiries/inquiry", "fleet/parties/party", "fleet/topics/topic"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", "maragu.dev/gomponents", jsonEdit, tomlEdit, "github.com/yuin/goldmark"}, // nkeys and age are for the keys of humans
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, jsonSchema, nkeys, "filippo.io/age", jsonEdit, tomlEdit, "github.com/yuin/goldmark"}, // nkeys and age are for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{

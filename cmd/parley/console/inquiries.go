@@ -41,7 +41,7 @@ type member struct {
 func showInquiry(a *asking) (any, string) {
 	f := need(a, control.ShowFrame, control.ShowFrameRequest{ID: a.PathValue("id")})
 	doc := need(a, control.DescribeFrame, control.ShowFrameRequest{ID: f.Channel.String()})
-	p := inquiry{Frame: f, Terminal: a.c.desk.terminal, Document: template.HTML(report.Pieces(doc))} // it lets no markup of others through
+	p := inquiry{Frame: f, Terminal: a.c.desk.terminal, Document: report.Pieces(doc)} // it lets no markup of others through
 	for _, m := range f.Members {
 		one := member{FrameMember: m}
 		if !m.Started.IsZero() {

@@ -23,7 +23,7 @@ func (c *console) words() template.FuncMap {
 		"line":    func(words any) string { return visible.Line(fmt.Sprint(words)) },
 		"text":    func(words any) string { return visible.Text(fmt.Sprint(words)) },
 		"brief":   func(words string) string { return visible.Line(strings.Join(strings.Fields(words), " ")) }, // lines as one
-		"prose":   func(words string) template.HTML { return template.HTML(report.Prose(words, 3)) },           // it lets no markup of others through
+		"prose":   func(words string) template.HTML { return report.Prose(words, 3) },                          // it lets no markup of others through
 		"time":    func(t time.Time) template.HTML { return moment(t, v.Stamp(t), v) },
 		"clock":   func(t time.Time) template.HTML { return moment(t, v.At(t, "15:04:05.000"), v) },
 		"ago":     func(t time.Time) template.HTML { return moment(t, v.Age(t), v) },

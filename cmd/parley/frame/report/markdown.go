@@ -36,8 +36,8 @@ func (m *markdown) prose(_, text string, _ ...mark) { m.printf("\n%s\n", tamed(t
 
 func (m *markdown) fields(_ string, all ...field) {
 	for _, f := range all {
-		m.printf("\n**%s**\n", line(f.name))
-		m.prose("", f.markdown)
+		m.printf("\n**%s**\n", line(f.Name))
+		m.prose("", f.Markdown)
 	}
 }
 
@@ -49,11 +49,11 @@ func (m *markdown) items(all ...item) {
 func (m *markdown) list(margin string, all []item) {
 	for i, x := range all {
 		sign := "- "
-		if x.id != "" {
+		if x.ID != "" {
 			sign = fmt.Sprintf("%d. ", i+1)
 		}
 		m.printf("%s%s%s\n", margin, sign, line(x.String()))
-		m.list(margin+strings.Repeat(" ", len(sign)), x.under)
+		m.list(margin+strings.Repeat(" ", len(sign)), x.Under)
 	}
 }
 

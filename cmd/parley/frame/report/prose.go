@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"html"
+	"html/template"
 	"slices"
 	"strings"
 
@@ -43,9 +44,9 @@ func prose(words string, level int, marks []mark) (markup string, shown map[stri
 
 // Prose is Markdown of others as HTML, below a heading of a level. HTML in it stays text, nothing is
 // loaded, and only links to web pages and addresses of mail lead anywhere.
-func Prose(words string, level int) string {
+func Prose(words string, level int) template.HTML {
 	markup, _ := prose(words, level, nil)
-	return markup
+	return template.HTML(markup)
 }
 
 func without(all []util.PrioritizedValue, one any) []util.PrioritizedValue {

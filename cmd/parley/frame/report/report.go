@@ -43,21 +43,24 @@ type paper interface {
 	items(all ...item)
 }
 
-type field struct{ name, markdown string }
+type field struct{ Name, Markdown string }
 
 // item is a line of a list. If it has a link, its name leads there. Items with an id have numbers.
 // What an agent wrote stands before the text.
 type item struct {
-	id, name, link, markdown, text string
-	under                          []item
+	ID, Name, Link, Markdown, Text string
+	Under                          []item
 }
 
 func (x item) String() string {
-	if x.name == "" || x.text == "" {
-		return x.name + x.markdown + x.text
+	if x.Name == "" || x.Text == "" {
+		return x.Name + x.Markdown + x.Text
 	}
-	return x.name + ": " + x.text
+	return x.Name + ": " + x.Text
 }
+
+// After is what stands behind a first part of the line.
+func (x item) After(first string) string { return strings.TrimPrefix(x.String(), first) }
 
 func write(p paper, d control.FrameDocument, proof control.FrameProof) {
 	tell(p, d)
@@ -89,7 +92,7 @@ func tell(p paper, d control.FrameDocument) {
 	var others []item
 	for _, x := range f.Perspectives {
 		if !slices.Contains(f.Chosen, x.Name) {
-			others = append(others, item{name: x.Name, text: reveals(x)})
+			others = append(others, item{Name: x.Name, Text: reveals(x)})
 		}
 	}
 	if len(f.Chosen) > 0 {
@@ -131,7 +134,7 @@ func tell(p paper, d control.FrameDocument) {
 		p.fields("", field{x.Category, x.Words})
 	}
 	if len(f.Remarks) > 0 {
-		remarks := each.Of(f.Remarks, func(r string) item { return item{text: r} })
+		remarks := each.Of(f.Remarks, func(r string) item { return item{Text: r} })
 		p.chapter("remarks", "Worth a look")
 		p.items(remarks...)
 	}
@@ -155,15 +158,15 @@ func writeSynthesis(p paper, d control.FrameDocument, to anchors) {
 	var marks []mark
 	var claims, points []item
 	for i, x := range d.Basis {
-		claim := item{id: fmt.Sprintf("c%d", i+1), markdown: x.Claim, under: []item{{text: kinds[x.Kind]}}}
+		claim := item{ID: fmt.Sprintf("c%d", i+1), Markdown: x.Claim, Under: []item{{Text: kinds[x.Kind]}}}
 		for _, s := range x.Sources {
-			claim.under = append(claim.under, item{name: cmp.Or(s.Perspective, "the human"), link: to.of(x.Kind, s), text: quoted("", s.Words)})
+			claim.Under = append(claim.Under, item{Name: cmp.Or(s.Perspective, "the human"), Link: to.of(x.Kind, s), Text: quoted("", s.Words)})
 		}
 		claims = append(claims, claim)
-		marks = append(marks, mark{x.Claim, "", fmt.Sprintf(`<sup><a href="#%s">%d</a></sup>`, claim.id, i+1)})
+		marks = append(marks, mark{x.Claim, "", fmt.Sprintf(`<sup><a href="#%s">%d</a></sup>`, claim.ID, i+1)})
 	}
 	for _, a := range d.Agreements {
-		points = append(points, item{markdown: a.Point, text: fmt.Sprintf(" (%s; %s)", a.Strength, strings.Join(a.Perspectives, ", "))})
+		points = append(points, item{Markdown: a.Point, Text: fmt.Sprintf(" (%s; %s)", a.Strength, strings.Join(a.Perspectives, ", "))})
 		marks = append(marks, mark{a.Point, "", ` <span class="strength">` + html.EscapeString(a.Strength) + `</span>`})
 	}
 	p.chapter("analysis", "Framed analysis")
@@ -248,11 +251,11 @@ func writeDialogue(p paper, f control.Frame, d *inquiry.Tension) {
 func writeTrace(p paper, f control.Frame) {
 	var rows, gaps []item
 	for _, t := range f.Trace {
-		rows = append(rows, item{name: t.Perspective, text: strings.Join(t.Sections, ", ") + "; what it alone found is " + map[bool]string{false: "not "}[t.Survived] + "in the synthesis"})
+		rows = append(rows, item{Name: t.Perspective, Text: strings.Join(t.Sections, ", ") + "; what it alone found is " + map[bool]string{false: "not "}[t.Survived] + "in the synthesis"})
 	}
 	p.items(rows...)
 	for _, gap := range f.Gaps {
-		gaps = append(gaps, item{markdown: gap})
+		gaps = append(gaps, item{Markdown: gap})
 	}
 	if len(gaps) > 0 {
 		p.chapter("gaps", "Coverage gaps")
@@ -271,10 +274,10 @@ func writeDecisions(p paper, d control.FrameDocument) {
 		if !x.Counts {
 			text += " (does not count)"
 		}
-		decisions = append(decisions, item{text: text})
+		decisions = append(decisions, item{Text: text})
 	}
 	if len(decisions) == 0 {
-		decisions = []item{{text: "None yet."}}
+		decisions = []item{{Text: "None yet."}}
 	}
 	p.items(decisions...)
 	for _, l := range d.Late {
@@ -289,7 +292,7 @@ func writeProof(p paper, proof control.FrameProof) {
 		return
 	}
 	p.line("When this was written, lines of the form were BROKEN:")
-	faults := each.Of(proof.Faults, func(x inquiry.Fault) item { return item{name: fmt.Sprintf("%s at %s", x.Line, x.At), text: x.Why} })
+	faults := each.Of(proof.Faults, func(x inquiry.Fault) item { return item{Name: fmt.Sprintf("%s at %s", x.Line, x.At), Text: x.Why} })
 	p.items(faults...)
 }
 
