@@ -108,7 +108,8 @@ type held struct {
 
 // flatConsole prints the medians of each quarter of the time, and fails if one of the last is above that
 // of the second. The first is no measure: the list grows to what it holds, and caches fill. A tenth more
-// is allowed, as rows differ in length; a thing that each message left behind would be as much again.
+// and six are allowed: rows differ in length, and a browser has up to six connections at a time. A thing
+// that each message left behind would be as much again.
 func flatConsole(t *testing.T, taken []held, lasts time.Duration) {
 	t.Helper()
 	names := []string{"kB of the channel's tab", "nodes there", "listeners there", "kB of the fleet's tab", "nodes there", "listeners there", "private kB of the console", "open files"}
@@ -130,7 +131,7 @@ func flatConsole(t *testing.T, taken []held, lasts time.Duration) {
 			fmt.Fprintf(w, "%d\t", medians[q])
 		}
 		fmt.Fprintln(w)
-		if most := medians[1] * 11 / 10; medians[3] > most || medians[3] == 0 {
+		if most := medians[1]*11/10 + 6; medians[3] > most || medians[3] == 0 {
 			t.Errorf("%s: %d in the last quarter, and %d in the second: more than %d", name, medians[3], medians[1], most)
 		}
 	}
