@@ -53,9 +53,23 @@ func without(all []util.PrioritizedValue, one any) []util.PrioritizedValue {
 	return slices.DeleteFunc(all, func(v util.PrioritizedValue) bool { return v.Value == one })
 }
 
-// dense reports whether a text has more brackets or quotes in quotes than anybody writes: it would
-// take minutes to read it as Markdown.
+// dense reports whether a text has more links, more signs in one paragraph or more quotes in quotes than
+// anybody writes: it would take minutes to read it as Markdown.
 func dense(source []byte) bool {
+	signs := 0
+	for line := range bytes.Lines(source) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			signs = 0
+		}
+		for _, is := range line {
+			if bytes.IndexByte([]byte("*_~[`<"), is) >= 0 {
+				signs++
+			}
+		}
+		if signs > 4000 {
+			return true
+		}
+	}
 	return bytes.Count(source, []byte("](")) > 2000 || nested.MatchString(string(source))
 }
 

@@ -222,11 +222,11 @@ func FuzzMarkdownOfAgentsIsOnlyText(f *testing.F) {
 
 var titles = regexp.MustCompile(` title="[^"]*"| class="language-[^"]*"`)
 
-// It prevents: a document that takes minutes, or breaks off, because an agent nests thousands of
-// quotes, lists or brackets.
+// It prevents: a document or a page that takes minutes, or breaks off, because an agent nests thousands of
+// quotes, lists or brackets, or opens two kinds of emphasis again and again.
 func TestDeepMarkdownIsWritten(t *testing.T) {
-	for _, words := range []string{"> ", "- ", "[", "![", "**a ", "<a ", "[a](", "<!--", "_a ", "| a ", "&#x202e;", "1. "} {
-		text := strings.Repeat(words, 60<<10/len(words))
+	for _, words := range []string{"> ", "- ", "[", "![", "**a ", "<a ", "[a](", "<!--", "_a ", "| a ", "&#x202e;", "1. ", "*a_ ", "[~~~"} {
+		text := strings.Repeat(words, 240<<10/len(words))
 		at := time.Now()
 		markup, _ := prose(text, 2, nil)
 		if quote := tamed(text); markup == "" || quote == "" || time.Since(at) > 20*time.Second {
