@@ -82,7 +82,9 @@ func (in *input) key(k tea.KeyPressMsg) {
 func (in *input) line(s term.Screen, width int) (shown string, cursor int) {
 	prompt := term.Cut(in.prompt, width*2/3)
 	room := max(1, width-term.Width(prompt)-1)
-	before, after := term.Line(string(in.text[:in.at])), term.Line(string(in.text[in.at:]))
+	near := 4 * room // characters to each side, of which some have no width: somebody may have pasted a book
+	before := term.Line(string(in.text[max(0, in.at-near):in.at]))
+	after := term.Line(string(in.text[in.at:min(len(in.text), in.at+near)]))
 	for runes := []rune(before); term.Width(before) > room; before = string(runes) {
 		runes = runes[1:]
 	}

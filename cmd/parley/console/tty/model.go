@@ -118,7 +118,7 @@ func (m *model) update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return m.key(msg)
 	case tea.PasteMsg:
-		if m.input != nil {
+		if m.input != nil && !m.input.busy {
 			m.input.insert(msg.Content)
 		}
 	case told:

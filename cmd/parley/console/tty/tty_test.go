@@ -256,6 +256,20 @@ func TestAnswer(t *testing.T) {
 	c.wants("to calc@oracle-world: ")
 }
 
+// It prevents: a book that somebody pastes hangs the screen, and what is pasted while a message is being
+// sent changes it.
+func TestMuchIsPasted(t *testing.T) {
+	c := newConsole(t, 60, 10)
+	c.answer("calc@white", control.SendRequest{})
+	c.tell(tea.PasteMsg{Content: strings.Repeat("\u200bx", 500_000) + " the end"})
+	c.wants("the end")
+	c.input.busy = true
+	c.tell(tea.PasteMsg{Content: "more"})
+	if n := len(c.input.text); n != 1_000_008 {
+		t.Errorf("%d characters stand there", n)
+	}
+}
+
 // What is chosen stays chosen. It prevents: an answer to another message than the one under the eyes,
 // because some came meanwhile, a filter changed, or the terminal did.
 func TestChosenStays(t *testing.T) {
