@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	mostThread = 200 // messages of a conversation on one page
-	mostSteps  = 200 // steps on one page
+	mostThread = 200       // messages of a conversation on one page
+	mostSteps  = 200       // steps on one page
+	mostWhole  = 256 << 10 // bytes of a text on its own page
 )
 
 // messagePage is the page of one message: all of it, its conversation, and what became of it.
@@ -47,6 +48,8 @@ type step struct {
 func showMessage(a *asking) (any, string) {
 	m := need(a, control.Show, control.ShowRequest{Path: a.PathValue("path")})
 	page := messagePage{said: a.c.said(m), Signed: talk.Signed(a.c.view(), m.Signature)}
+	page.Text = begin(m.Body, mostWhole)
+	page.Cut = len(page.Text) < len(m.Body)
 	path := m.Path.String()
 	page.conversation(a.c, need(a, control.Thread, control.ThreadRequest{Path: path}))
 	page.Waiting = m.Type == protocol.TypeText && m.Act.Wakes() && m.Act != protocol.ActReply && m.Stage < protocol.StageAnswered

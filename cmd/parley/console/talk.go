@@ -75,7 +75,7 @@ var marked = pattern.New("(\\*\\*|`)([^*`\\n]+)(\\*\\*|`)")
 // inList is a message of a list: a text or a list of addressees that is long stands on its own page.
 func (c *console) inList(m control.Message) said {
 	s := c.said(m)
-	s.Text = strings.ToValidUTF8(s.Text[:min(len(s.Text), mostText)], "")
+	s.Text = begin(s.Text, mostText)
 	if lines := strings.SplitN(s.Text, "\n", mostLines+1); len(lines) > mostLines {
 		s.Text = strings.Join(lines[:mostLines], "\n")
 	}
@@ -178,6 +178,7 @@ type channelPage struct {
 	Label    string
 	Parent   *channelLine
 	Children []channelLine
+	Others   int // children that are not in Children
 }
 
 func showChannel(a *asking) (any, string) {
@@ -194,7 +195,8 @@ func showChannel(a *asking) (any, string) {
 		parent := line(c.Parent)
 		page.Parent = &parent
 	}
-	page.Children = each.Of(c.Children, line)
+	page.Children = each.Of(c.Children[:min(len(c.Children), mostChannels)], line)
+	page.Others = len(c.Children) - len(page.Children)
 	page.Write.To = toWhom(c, a.human())
 	return page, page.Label
 }

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/fleet/topics/topic"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
@@ -231,5 +233,34 @@ func TestMailIsMarkedAsRead(t *testing.T) {
 	want := []string{`read {"as":"nat","path":"52cd9038"}`, `read-all {"as":"nat"}`}
 	if diff := cmp.Diff(want, b.Asked); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// However much there is, a page has a bounded part of it, and says so. It prevents: pages of many
+// megabytes, for which browser, console and node spend minutes, because somebody wrote much.
+func TestPagesAreBoundedAndSaySo(t *testing.T) {
+	b := letIn(t)
+	b.hasTalk(t)
+	long := strings.Repeat("a ", 450_000)
+	m := aMessage(t)
+	m.Body = long
+	b.HasMessage(m)
+	one := aTopic(t)
+	one.Items[0].Text = long
+	one.Exchanges = slices.Repeat([]topic.Word{{Text: long[:9000]}}, 300)
+	clitest.On(b, control.ShowTopic, one)
+	clitest.On(b, control.Topics, control.TopicList{Topics: slices.Repeat([]control.Topic{aTopic(t)}, 300)})
+	clitest.On(b, control.Parties, control.PartyList{Parties: slices.Repeat([]control.Party{{Name: "p"}}, 300)})
+	clitest.On(b, control.Gates, control.GateList{Gates: slices.Repeat([]control.Gate{{ID: "b2c3d4e5", Title: long[:9000]}}, 300)})
+	for at, says := range map[string]string{
+		"/message/" + m.Path.String(): "The text goes on",
+		"/topic/skills/mawjs/panes":   "and 100 more",
+		"/topics":                     "and 100 more",
+		"/parties":                    "and 100 more",
+		"/gates":                      "and 100 more",
+	} {
+		if body := b.page(t, at); len(body) > 3<<20 || !strings.Contains(body, says) {
+			t.Errorf("%s has %d bytes and does not say %q", at, len(body), says)
+		}
 	}
 }

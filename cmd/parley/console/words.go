@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -20,7 +21,9 @@ import (
 func (c *console) words() template.FuncMap {
 	v := c.view()
 	return template.FuncMap{
-		"line":    func(words any) string { return visible.Line(fmt.Sprint(words)) },
+		"line":    line,
+		"some":    func(list any) any { return reflect.ValueOf(list).Slice(0, shownOf(list)).Interface() },
+		"rest":    func(list any) int { return reflect.ValueOf(list).Len() - shownOf(list) },
 		"text":    func(words any) string { return visible.Text(fmt.Sprint(words)) },
 		"brief":   func(words string) string { return visible.Line(strings.Join(strings.Fields(words), " ")) }, // lines as one
 		"prose":   func(words string) template.HTML { return report.Prose(words, 3) },                          // it lets no markup of others through
@@ -38,13 +41,32 @@ func (c *console) words() template.FuncMap {
 		"seg":     func(word any) string { return url.PathEscape(fmt.Sprint(word)) },
 		"command": v.Command,
 		"typed":   func(hint string) bool { return strings.HasPrefix(hint, "parley ") }, // it is a command
-		"join":    func(words []string) string { return visible.Line(strings.Join(words, ", ")) },
+		"join":    func(words []string) string { return line(strings.Join(words, ", ")) },
 		"score":   func(s protocol.Score) string { return s.Percent() },
 		"dict":    dict,
 		"who":     whoPage,
 		"tone":    tone,
 		"spark":   spark,
 	}
+}
+
+// mostListed is how many things of one kind are listed on a page.
+const mostListed = 200
+
+func shownOf(list any) int { return min(reflect.ValueOf(list).Len(), mostListed) }
+
+// line is text in one line, which goes on at the terminal or on the page of its message if it is long.
+func line(words any) string {
+	whole := fmt.Sprint(words)
+	if cut := begin(whole, mostText); len(cut) < len(whole) {
+		whole = cut + "…"
+	}
+	return visible.Line(whole)
+}
+
+// begin is the beginning of a text.
+func begin(text string, bytes int) string {
+	return strings.ToValidUTF8(text[:min(len(text), bytes)], "")
 }
 
 // roughly is a length of time with no more digits than anybody reads.
