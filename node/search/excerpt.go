@@ -49,6 +49,9 @@ func (q Query) Matcher() Matcher {
 
 // Matches reports whether all words of the query occur in the text, and none of the excluded ones.
 func (m Matcher) Matches(text string) bool {
+	if len(m.wanted)+len(m.unwanted) == 0 {
+		return true
+	}
 	found := runs(text)
 	occurs := func(s sought) bool { return len(s.in(found, 1)) > 0 }
 	lacks := func(s sought) bool { return !occurs(s) }
@@ -64,6 +67,9 @@ type place struct {
 // Excerpt returns the part of the text in which most of the words stand close together, in one
 // line; nil if none of them occurs.
 func (m Matcher) Excerpt(text string) []Fragment {
+	if len(m.wanted) == 0 {
+		return nil
+	}
 	found := runs(text)
 	var hits []place
 	for which, s := range m.wanted {

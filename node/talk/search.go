@@ -99,9 +99,9 @@ func (fi *finder) searchMemories(q search.Query, from string, words search.Match
 			continue
 		}
 		if total++; total <= limit {
-			fi.Folded(func(s *fleet.State) {
-				hits = append(hits, control.MemoryHit{Memory: memoryView(s, m), Excerpt: excerpt(words, text)})
-			})
+			hit := control.MemoryHit{Excerpt: excerpt(words, text)}
+			fi.Folded(func(s *fleet.State) { hit.Memory = memoryView(s, m) })
+			hits = append(hits, hit)
 		}
 	}
 	return hits, total
