@@ -100,6 +100,7 @@ type console struct {
 	door   door
 	desk   desk
 	tabs   tabs
+	crowd  crowd
 	phone  *phone // the device that is paired; nil: the console is for browsers with a link. door.mu guards what it holds
 	print  string // the fingerprint of a certificate of this home; "" for none
 }
@@ -160,7 +161,7 @@ func run(ctx context.Context, p *cli.Program, root func(*cli.Program) *cobra.Com
 		p.View().Note("note: this is no terminal, so nothing can be decided on the pages: they show the commands")
 	}
 	// What strangers do wrong is no news for a terminal.
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), ConnState: bounded()}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), ConnState: c.crowd.changed, ConnContext: c.crowd.of}
 	for _, l := range listeners {
 		go func() { stop(server.Serve(l)) }() // ends when the server is closed
 	}

@@ -3,7 +3,11 @@ package console
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net"
@@ -430,21 +434,61 @@ func TestBothLoopbacks(t *testing.T) {
 	}
 }
 
-// It prevents: strangers who fill the memory by connections.
+// It prevents: strangers who fill the memory by connections, or keep the human out by them.
 func TestConnectionsOfStrangers(t *testing.T) {
-	told := bounded()
-	conn, other := net.Pipe()
-	for range mostConnections {
-		told(conn, http.StateNew)
+	x := newTry(t)
+	_, nat := x.enter(x.c.door.link())
+	var ends []net.Conn
+	come := func() net.Conn {
+		conn, other := net.Pipe()
+		x.c.crowd.changed(conn, http.StateNew)
+		ends = append(ends, other)
+		return conn
 	}
-	told(conn, http.StateClosed)
-	told(conn, http.StateNew)
-	if err := conn.SetDeadline(time.Time{}); err != nil {
-		t.Errorf("the last one is closed: %v", err)
+	insider, leaving := come(), come()
+	x.ask(http.MethodGet, "/gates", "", nat, func(r *http.Request) { *r = *r.WithContext(x.c.crowd.of(r.Context(), insider)) })
+	x.c.crowd.changed(leaving, http.StateClosed)
+	for range mostConnections + 1 {
+		come()
 	}
-	told(conn, http.StateNew)
-	if _, err := other.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("one too many is not closed: %v", err)
+	gone := func(i int) error { _, err := ends[i].Read(make([]byte, 1)); return err }
+	if err := errors.Join(ends[0].SetReadDeadline(time.Unix(1, 0)), ends[4].SetReadDeadline(time.Unix(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int]error{0: os.ErrDeadlineExceeded, 2: io.EOF, 3: io.EOF, 4: os.ErrDeadlineExceeded} {
+		if err := gone(i); !errors.Is(err, want) {
+			t.Errorf("connection %d: %v, want %v", i, err, want)
+		}
+	}
+}
+
+// A page is served at the address that a browser shows. It prevents: a console at the port that browsers
+// leave out, at a name in capitals, or with a certificate for a domain, of which every page is refused.
+func TestOriginsAreThoseOfBrowsers(t *testing.T) {
+	cert := func(names ...string) []tls.Certificate {
+		return []tls.Certificate{{Leaf: &x509.Certificate{DNSNames: names}}}
+	}
+	at := func(port int) *net.TCPAddr { return &net.TCPAddr{IP: net.ParseIP("192.0.2.7"), Port: port} }
+	for _, c := range []struct {
+		port        int
+		host, proxy string
+		certs       []tls.Certificate
+		want        string // the first origin, or a word of the refusal
+	}{
+		{443, "192.0.2.7", "", cert("Desk.example"), "https://desk.example"},
+		{7400, "desk.lab.example", "", cert("*.lab.example"), "https://desk.lab.example:7400"},
+		{80, "192.0.2.7", "", nil, "http://192.0.2.7"},
+		{7400, "127.0.0.1", "https://Desk.Example:443/", nil, "https://desk.example"},
+		{7400, "127.0.0.1", "https://[2001:db8::7]:8443", nil, "https://[2001:db8::7]:8443"},
+		{7400, "127.0.0.1", "https://nat@desk.example", nil, "no address of a proxy"},
+		{7400, "127.0.0.1", "https://desk.example/?a", nil, "no address of a proxy"},
+		{7400, "127.0.0.1", "https://:443", nil, "no address of a proxy"},
+		{7400, "127.0.0.1", "https://désk.example", nil, "no address of a proxy"},
+	} {
+		got, err := origins(at(c.port), c.host, c.proxy, c.certs)
+		if said := fmt.Sprint(append(got, fmt.Sprint(err))[0]); !strings.Contains(said, c.want) || err == nil && said != c.want {
+			t.Errorf("%d %s %s: %s, want %s", c.port, c.host, c.proxy, said, c.want)
+		}
 	}
 }
 

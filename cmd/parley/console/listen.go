@@ -12,7 +12,9 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -72,7 +74,7 @@ func (c *console) listen(ctx context.Context, s settings) ([]net.Listener, error
 		listener = tls.NewListener(listener, &tls.Config{Certificates: certs, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
 	} else if s.at == "" {
 		if name, twin := ownName(ctx, addr); name != "" {
-			c.places = append(places{"http://" + net.JoinHostPort(name, strconv.Itoa(addr.Port))}, c.places...)
+			c.places = append(places{origin("http", name, strconv.Itoa(addr.Port))}, c.places...)
 			if twin != nil {
 				return []net.Listener{listener, twin}, nil
 			}
@@ -98,21 +100,30 @@ func ownName(ctx context.Context, addr *net.TCPAddr) (name string, twin net.List
 }
 
 func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at places, err error) {
-	scheme := "http://"
+	scheme := "http"
 	if certs != nil {
-		scheme = "https://"
+		scheme = "https"
 	}
-	add := func(name string) { at = append(at, scheme+net.JoinHostPort(name, fmt.Sprint(addr.Port))) }
+	add := func(name string) {
+		if one := origin(scheme, name, strconv.Itoa(addr.Port)); !slices.Contains(at, one) {
+			at = append(at, one)
+		}
+	}
 	if proxy != "" {
 		u, err := url.Parse(proxy)
-		if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" {
-			return nil, control.Errorf(control.KindUsage, "such as --at https://desk.tail1234.ts.net", "%q is no address of a proxy: it begins with https:// and has no path", proxy)
+		if err != nil || u.Hostname() == "" || !ascii(u.Host) || *u != (url.URL{Scheme: "https", Host: u.Host}) && *u != (url.URL{Scheme: "https", Host: u.Host, Path: "/"}) {
+			return nil, control.Errorf(control.KindUsage, "such as --at https://desk.tail1234.ts.net", "%q is no address of a proxy: it begins with https://, has no path and only letters of ASCII", proxy)
 		}
-		return places{"https://" + u.Host}, nil
+		return places{origin("https", u.Hostname(), u.Port())}, nil
 	}
 	for _, cert := range certs {
+		if cert.Leaf.VerifyHostname(host) == nil && net.ParseIP(host) == nil {
+			add(host) // a certificate may be for all names of a domain
+		}
 		for _, name := range cert.Leaf.DNSNames {
-			add(name)
+			if !strings.Contains(name, "*") {
+				add(name)
+			}
 		}
 		for _, ip := range cert.Leaf.IPAddresses {
 			add(ip.String())
@@ -125,6 +136,22 @@ func origins(addr *net.TCPAddr, host, proxy string, certs []tls.Certificate) (at
 		return nil, control.Errorf(control.KindUsage, "name an address: --listen ADDRESS:PORT", "the certificate names no host, and %s is no address that a browser could be given", addr)
 	}
 	return at, nil
+}
+
+// origin is an origin as browsers write it: in small letters, and without the port that they take anyway.
+func origin(scheme, name, port string) string {
+	host := strings.ToLower(name)
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" && port != map[string]string{"http": "80", "https": "443"}[scheme] {
+		host += ":" + port
+	}
+	return scheme + "://" + host
+}
+
+func ascii(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 func loopback(host string) bool {

@@ -60,7 +60,7 @@ func readPhone(dir string) (*phone, error) {
 		err = json.Unmarshal(data, f)
 	}
 	if err != nil {
-		return nil, control.Errorf(control.KindFailed, "remove the file, and pair the phone anew", "cannot read which phone is paired: %v", err)
+		return nil, control.Errorf(control.KindFailed, "remove the file, and pair the phone anew", "cannot read which phone is paired: %s: %v", f.file(), err)
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -10,7 +11,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"sync/atomic"
+	"sync"
 
 	"github.com/parleyfleet/parley/cmd/parley/mesh"
 	"github.com/parleyfleet/parley/node/control"
@@ -29,19 +30,59 @@ const (
 	mostConnections = 4096
 )
 
-// bounded closes connections beyond the most.
-func bounded() func(net.Conn, http.ConnState) {
-	var open atomic.Int64
-	return func(conn net.Conn, is http.ConnState) {
-		switch is {
-		case http.StateNew:
-			if open.Add(1) > mostConnections {
-				_ = conn.Close()
-			}
-		case http.StateClosed, http.StateHijacked:
-			open.Add(-1)
+// crowd are the connections that are open. If there are more than the most, the oldest one is closed of
+// those by which nobody came who was let in: so strangers do not keep the human out.
+type crowd struct {
+	mu        sync.Mutex
+	open      map[net.Conn]bool // guarded by mu; true: somebody came by it who was let in
+	strangers []net.Conn        // the others, the oldest first; guarded by mu
+}
+
+func (c *crowd) changed(conn net.Conn, is http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch is {
+	case http.StateNew:
+		if c.open == nil {
+			c.open = map[net.Conn]bool{}
 		}
+		c.open[conn] = false
+		c.strangers = append(c.strangers, conn)
+		if len(c.open) > mostConnections && len(c.strangers) > 0 {
+			go c.strangers[0].Close() // ends soon: with TLS it says goodbye
+			delete(c.open, c.strangers[0])
+			c.strangers = c.strangers[1:]
+		}
+	case http.StateClosed, http.StateHijacked:
+		c.leave(conn)
+		delete(c.open, conn)
 	}
+}
+
+// leave takes a connection from those of strangers. The lock is held.
+func (c *crowd) leave(conn net.Conn) {
+	if known, is := c.open[conn]; is && !known {
+		c.strangers = slices.DeleteFunc(c.strangers, func(one net.Conn) bool { return one == conn })
+	}
+}
+
+// knows notes that somebody who was let in has come by the connection of a request.
+func (c *crowd) knows(r *http.Request) {
+	conn, is := r.Context().Value(c).(net.Conn)
+	if !is {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, is := c.open[conn]; is {
+		c.leave(conn)
+		c.open[conn] = true
+	}
+}
+
+// of has the requests of a connection bear it.
+func (c *crowd) of(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, c, conn)
 }
 
 // policy is what a page may load and do: what this console serves, and nothing else.
@@ -75,6 +116,9 @@ func (c *console) handler() (http.Handler, error) {
 	})
 	anybody.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		v := c.inside(r)
+		if v != nil {
+			c.crowd.knows(r)
+		}
 		switch {
 		case v == nil:
 			sheets.door(w, r)
