@@ -3,6 +3,7 @@ package console
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/term"
 	"rsc.io/qr"
 )
 
@@ -43,4 +44,29 @@ func drawCode(text string, colour bool) (code, error) {
 		drawn.lines = append(drawn.lines, line)
 	}
 	return drawn, nil
+}
+
+// beside writes text to the right of a drawing, or above it where there is no room.
+func beside(out term.Screen, drawing code, about []string) {
+	var lines []string
+	room := out.Width - drawing.width - 2
+	if room < 24 {
+		room = out.Width
+	}
+	for _, line := range about {
+		lines = append(lines, term.Wrap(line, room)...)
+	}
+	if room == out.Width {
+		out.Printf("%s\n%s\n", strings.Join(lines, "\n"), strings.Join(drawing.lines, "\n"))
+		return
+	}
+	for i, row := range drawing.lines {
+		if i < len(lines) {
+			row += "  " + lines[i]
+		}
+		out.Printf("%s\n", row)
+	}
+	for _, line := range lines[min(len(lines), len(drawing.lines)):] {
+		out.Printf("%s\n", line)
+	}
 }

@@ -3,8 +3,10 @@ package host
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/standing"
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -26,6 +28,13 @@ revoked.`,
 	}
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 	return p.JSONFlag(cmd, "print an array of hosts as JSON")
+}
+
+// ShowStanding shows hosts as a status has them.
+func ShowStanding(v cli.View, hosts []control.HostStatus) {
+	ShowHosts(v, each.Of(hosts, func(h control.HostStatus) control.Host {
+		return control.Host{Alias: h.Alias, State: h.State, Since: h.Since, LastSeen: h.LastSeen, Version: h.Version, Agents: each.Of(h.Agents, func(name string) protocol.Name { return protocol.Name(name) })}
+	}))
 }
 
 // ShowHosts shows hosts in a table.

@@ -9,11 +9,9 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/standing"
-	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -65,9 +63,7 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 		showWarnings(v, s)
 		if len(s.Hosts) > 0 {
 			v.Out.Printf("\n")
-			host.ShowHosts(v, each.Of(s.Hosts, func(h control.HostStatus) control.Host {
-				return control.Host{Alias: h.Alias, State: h.State, Since: h.Since, LastSeen: h.LastSeen, Version: h.Version, Agents: each.Of(h.Agents, func(name string) protocol.Name { return protocol.Name(name) })}
-			}))
+			host.ShowStanding(v, s.Hosts)
 		}
 		if len(s.Agents) > 0 {
 			v.Out.Printf("\n")

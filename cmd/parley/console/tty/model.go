@@ -82,7 +82,6 @@ type (
 // answers are what the node says of the moment.
 type answers struct {
 	status  control.Status
-	hosts   []control.Host
 	people  []control.Participant
 	jobs    []control.Job
 	dead    []control.DeadLetter
@@ -240,7 +239,6 @@ func (m *model) ask() tea.Cmd {
 // look asks for all that is shown besides messages.
 func look(ctx context.Context, client control.Service) (a answers) {
 	put(&a, &a.status, control.ShowStatus.Verb, control.None{}, ctx, client)
-	put(&a, &a.hosts, control.Hosts, control.HostsRequest{}, ctx, client)
 	put(&a, &a.people, control.List, control.HostsRequest{}, ctx, client)
 	put(&a, &a.jobs, control.Queue, control.QueueRequest{}, ctx, client)
 	put(&a, &a.dead, control.DeadLetters, control.DeadLettersRequest{}, ctx, client)

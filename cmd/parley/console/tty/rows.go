@@ -183,7 +183,17 @@ func (m *model) fleetRows(width int) ([]string, []row) {
 	people := m.people()
 	all := m.printed(width, func(v cli.View) { host.ShowPeople(v, people) })
 	rows := table(all, len(people), 0, func(i int) string { return addressOf(people[i]) })[1:]
-	hosts := m.printed(width, m.showHosts)
+	hosts := m.printed(width, func(v cli.View) {
+		host.ShowStanding(v, m.now.status.Hosts)
+		v.Out.Printf("\n")
+		for _, link := range each.Of(m.now.status.Bus.Peers, standing.LinkLine) {
+			if link.Level == "" {
+				v.Labelled(len("link:"), link.Name, link.Text)
+			} else {
+				v.Alarm(len("link:"), link.Name, link.Text)
+			}
+		}
+	})
 	rows = append(rows, plain(append([]string{""}, hosts...))...)
 	warned := m.printed(width, func(v cli.View) {
 		for _, text := range m.now.status.Warned {
@@ -191,25 +201,6 @@ func (m *model) fleetRows(width int) ([]string, []row) {
 		}
 	})
 	return all[:1], append(rows, plain(append([]string{""}, warned...))...)
-}
-
-// showHosts shows the hosts of the fleet and the links to them.
-func (m *model) showHosts(v cli.View) {
-	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "VERSION", "LINK", "ROUND TRIP"}, Flexible: 4}
-	t.Paint = term.Paint{Column: 1, Style: func(i int, cell string) string { return host.Coloured(v, m.now.hosts[i].State, 0, cell) }}
-	for _, h := range m.now.hosts {
-		link, since := h.Address, h.Since
-		for _, peer := range m.now.status.Bus.Peers {
-			if problem := peer.Problem; problem != "" && (peer.Host == h.Alias || peer.Peer == h.Alias.String()) {
-				link = "no link: " + problem
-			}
-		}
-		if since.IsZero() {
-			since = h.LastSeen
-		}
-		t.Rows = append(t.Rows, []string{h.Alias.String(), standing.Host(h.State), v.StampOrEmpty(since), term.Line(h.Version), term.Line(link), standing.RoundTripOrEmpty(h.RTT.Duration())})
-	}
-	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 3}, cli.Squeeze{Column: 4, Least: 12}, cli.Squeeze{Column: 2}, cli.Squeeze{Column: 5})
 }
 
 // work is what agents have to do and what they failed on, of what the filter lets through.

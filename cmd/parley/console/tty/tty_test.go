@@ -127,7 +127,7 @@ func (c *console) fleetOfStrangers() {
 	}
 	work := control.AgentWork{Running: 1, Queued: 2}
 	c.tell(answers{
-		status: clitest.SomeStatus(), hosts: clitest.SomeHosts(),
+		status: clitest.SomeStatus(),
 		people: []control.Participant{
 			{Name: "calc", Kind: "agent", Host: "oracle-world", Here: true, State: control.HostHere, Since: at, AgentWork: work, Door: "exec"},
 			{Name: "mawjs", Kind: "agent", Host: "white", State: control.HostLive, Since: at, Presence: control.AgentRunning, Address: "192.0.2.7:4223", RTT: 312999,
