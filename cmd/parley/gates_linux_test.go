@@ -56,8 +56,8 @@ func (h *storyHost) hasGates() {
 }
 
 // A human is led through all gates at a terminal, and decides each by itself. It prevents: Enter or a
-// stray word decides something, what was answered elsewhere is decided again, the passphrase is asked
-// for at each gate, what opens meanwhile is left out, and an agent is asked.
+// stray word decides something, what was answered elsewhere is decided again, in the walk or by a command
+// that had shown it before, the passphrase is asked for at each gate, what opens meanwhile is left out, and an agent is asked.
 func TestGatesAreWalkedThrough(t *testing.T) {
 	h := newStoryHost(t, "white")
 	h.start()
@@ -86,12 +86,18 @@ func TestGatesAreWalkedThrough(t *testing.T) {
 	p.Type("horse\n")
 	p.Shows("✓ accepted: skills wants to organize a party, one")
 	p.Shows("Gate 2 of 3")
+	late, _ := h.at(nil, "gates", "accept", second.ID)
+	late.Shows("[y/N]")
 	elsewhere, answered := h.at(nil, "gates", "reject", second.ID)
 	elsewhere.Shows("[y/N]")
 	elsewhere.Type("y\n")
 	elsewhere.Shows("The passphrase of")
 	elsewhere.Type("horse\n")
 	answered()
+	late.Type("y\n")
+	late.Shows("The passphrase of")
+	late.Type("horse\n")
+	late.Shows("nothing was decided")
 	p.Type("a\n")
 	p.Shows("It changed meanwhile: you decided nothing.")
 	p.Shows("two — mawjs wants to organize a party: declined")

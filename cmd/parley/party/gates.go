@@ -1,9 +1,11 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -281,6 +283,9 @@ func (s *session) settle(ctx context.Context, g control.Gate, r control.AnswerGa
 	}
 	if err != nil {
 		return err
+	}
+	if now, err := s.gateNow(ctx, g.Path); err != nil || !reflect.DeepEqual(now, g) { // they may have taken their time
+		return cmp.Or(err, error(control.Errorf(control.KindConflict, "look at it again: parley gates", "nothing was decided: the gate has changed since it was shown")))
 	}
 	g, err = control.AnswerGate.Ask(ctx, s.client, r)
 	return s.view.Show(g, err, func() {
