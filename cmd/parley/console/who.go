@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -21,7 +22,7 @@ type someone struct {
 	Seats    []seat
 	Jobs     []job
 	Dead     []failure
-	Gates    []control.Gate
+	Gates    []gate
 	Said     []said
 	Write    string // the page where they are written to; "" if the human here cannot
 }
@@ -86,7 +87,7 @@ func (s *someone) human(a *asking, name string) {
 		}
 	}
 	if s.Hosts[i].Here {
-		s.Gates = need(a, control.Gates, control.GatesRequest{}).Gates
+		s.Gates = each.Of(need(a, control.Gates, control.GatesRequest{}).Gates, shown)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestTextsOfOthersAreText(t *testing.T) {
 		"/":           {"trouble", "link: white at", "parley agent dlq list calc", "1 of them handed over", "by git", "cannot start, failing, 1 dead letter"},
 		"/host/white": {"its clock is 1h ahead", "revoked", "removed", "counts", "Ask how far away it is"},
 		"/who/calc":   {"parley agent profile accept calc", "Settings", "running", "attempt 2 of 3"},
-		"/who/nat":    {"can decide in this name", "2 gates to decide"},
+		"/who/nat":    {"can decide in this name", "2 gates to decide", `href="/gates#` + shown(control.Gate{}).Anchor + `"`},
 		"/work":       {"an attempt failed", "and 2 more for", "parley agent queue calc -n 0", "3 times, given up", "claimed", "Put away"},
 		"/record":     {"new messages are refused: ", "what is stored stays in the journal: ", "failing since", "docs/explanation/keys.md", "parley record verify"},
 	} {
