@@ -284,7 +284,9 @@ func (s *session) settle(ctx context.Context, g control.Gate, r control.AnswerGa
 	if err != nil {
 		return err
 	}
-	if now, err := s.gateNow(ctx, g.Path); err != nil || !reflect.DeepEqual(now, g) { // they may have taken their time
+	now, err := s.gateNow(ctx, g.Path) // they may have taken their time
+	now.NoKey = g.NoKey                // the node says more of a key that has ended
+	if err != nil || !reflect.DeepEqual(now, g) {
 		return cmp.Or(err, error(control.Errorf(control.KindConflict, "look at it again: parley gates", "nothing was decided: the gate has changed since it was shown")))
 	}
 	g, err = control.AnswerGate.Ask(ctx, s.client, r)
