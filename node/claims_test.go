@@ -35,13 +35,25 @@ type group struct {
 }
 
 // aGroup makes such hosts. If they are not linked, they meet at the remote alone: neither takes links,
-// because hosts of one machine dial each other by the addresses in the record.
+// because hosts of one machine dial each other by the addresses in the record. They look at the remote
+// five times a second, so they do without the git program (see runNode).
 func aGroup(t *testing.T, linked bool) *group {
 	t.Helper()
 	return aGroupWith(t, linked, func(g *group, n *Node) { addExec(t, n, "mawjs", g.command(n)) })
 }
 
 func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
+	t.Helper()
+	return aGroupBy(t, Options{Version: "test", builtin: true}, linked, add)
+}
+
+// aGroupByGit is a linked group whose remote may have hooks, which only the git program runs.
+func aGroupByGit(t *testing.T) *group {
+	t.Helper()
+	return aGroupBy(t, Options{Version: "test"}, true, func(g *group, n *Node) { addExec(t, n, "mawjs", g.command(n)) })
+}
+
+func aGroupBy(t *testing.T, options Options, linked bool, add func(g *group, n *Node)) *group {
 	t.Helper()
 	g := &group{ran: filepath.Join(t.TempDir(), "ran"), hubClock: new(clock), whiteClock: new(clock)}
 	hubHome := initHome(t, func(o *homes.Options) {
@@ -52,7 +64,8 @@ func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 		}
 	})
 	fastFetch(t, hubHome)
-	g.hub, _ = runNodeWith(t, Options{Home: hubHome, Version: "test", Now: g.hubClock.now})
+	options.Home, options.Now = hubHome, g.hubClock.now
+	g.hub, _ = runNodeWith(t, options)
 	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote = "white", g.hub.cfg.Remote
 		if linked {
@@ -64,7 +77,8 @@ func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
 	if !linked {
 		changeConfig(t, home, func(c *configs.Config) { c.Bus = configs.Bus{} })
 	}
-	g.whiteOptions = Options{Home: home, Version: "test", Now: g.whiteClock.now}
+	options.Home, options.Now = home, g.whiteClock.now
+	g.whiteOptions = options
 	g.startWhite(t)
 	for _, n := range []*Node{g.hub, g.white} {
 		add(g, n)
@@ -415,7 +429,7 @@ func aSlowGroup(t *testing.T, linked bool) (g *group, goOn func()) {
 func TestNoClaimNoRun(t *testing.T) {
 	scratch.Unraced(t)
 	t.Parallel()
-	g := aGroup(t, true)
+	g := aGroupByGit(t)
 	p := g.mail(t, 1)[0]
 	answerTo(t, g.hub, awaitHas(t, g.hub, p))
 	hook := filepath.Join(g.hub.cfg.Remote, "hooks", "update")
@@ -595,7 +609,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 	scratch.Unraced(t)
 	t.Parallel()
-	g := aGroup(t, true)
+	g := aGroupByGit(t)
 	g.pause(t, true)
 	p := g.mailFor(t, "white")
 	ref := "refs/parley/claims/" + protocol.ClaimName(p, "mawjs", 0)

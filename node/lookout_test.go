@@ -31,7 +31,7 @@ func answered(t *testing.T, n *Node, to control.Message) (all []string) {
 // startPatient starts a node. It looks around for as long as a busy machine may take to answer it.
 func startPatient(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	t.Helper()
-	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop(), lookTimes: 10})
+	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop(), lookTimes: 10, builtin: true})
 }
 
 // It prevents: two machines that were started from one image and could hear each other answer
@@ -155,7 +155,7 @@ func TestANormalStartIsHardlySlower(t *testing.T) {
 		"with a link":   homeLinkedTo(t, hub, "white"),
 	} {
 		began := time.Now()
-		n, _ := runNodeWith(t, Options{Home: home, Version: "test", lookTimes: 10})
+		n, _ := runNodeWith(t, Options{Home: home, Version: "test", lookTimes: 10, builtin: true})
 		eventually(t, "agents are run", func() bool { return n.lookout.MayRun() })
 		t.Logf("%s: %s until agents are run", name, time.Since(began))
 		if fetched := cameTrue(n.lookout.Fetched.Wait); fetched != (n.cfg.Remote != "") {

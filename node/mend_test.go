@@ -163,7 +163,7 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 	home := initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Hubs = remote, "white", []string{a.currentBus().Addresses().Links}
 	})
-	b, _ := runNodeWith(t, Options{Home: home, Version: "test", queueBytes: room})
+	b, _ := runNodeWith(t, Options{Home: home, Version: "test", queueBytes: room, builtin: true})
 	awaitMeeting(t, a, b)
 	if err := os.Rename(remote, remote+"-away"); err != nil {
 		t.Fatal(err)

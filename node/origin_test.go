@@ -36,7 +36,7 @@ func TestACopyOfAHomeDoesNothing(t *testing.T) {
 	if err := os.RemoveAll(home.Dir); err != nil {
 		t.Fatal(err)
 	}
-	_, ended := startNodeWith(t, Options{Home: copy, Version: "test", Log: zerolog.Nop(), Moved: true})
+	_, ended := startNodeWith(t, Options{Home: copy, Version: "test", Log: zerolog.Nop(), Moved: true, builtin: true})
 	select {
 	case err := <-ended:
 		t.Fatalf("it ended with %v", err)

@@ -22,7 +22,7 @@ import (
 // startNode runs a node that may end by itself. ended then says why.
 func startNode(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	t.Helper()
-	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop()})
+	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop(), builtin: true})
 }
 
 // startNodeWith is startNode with options of the test's own.
@@ -189,7 +189,7 @@ func TestARestoredHomeIsNoTwin(t *testing.T) {
 	say(t, n, "all", "after the backup")
 	eventually(t, "it is pushed", func() bool { return n.record.Status().Unpushed+n.record.Status().Unrecorded == 0 })
 	stop()
-	again, ended := startNodeWith(t, Options{Home: backup, Version: "test", Log: zerolog.Nop(), Moved: true})
+	again, ended := startNodeWith(t, Options{Home: backup, Version: "test", Log: zerolog.Nop(), Moved: true, builtin: true})
 	eventually(t, "it is fetched", func() bool { return len(everything(t, again)) == 2 })
 	say(t, again, "all", "restored")
 	wantRunning(t, again, ended, "")
