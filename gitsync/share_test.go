@@ -417,6 +417,19 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 	wantClean(t, remote)
 }
 
+// It prevents: a host whose fetches take longer than their interval fetches all the time, and never
+// pushes.
+func TestPushesThoughAFetchIsAlwaysDue(t *testing.T) {
+	t.Parallel()
+	t.Run("builtin", func(t *testing.T) {
+		h := newHome(t, "a", bareRemote(t))
+		h.share.opts.FetchInterval = time.Nanosecond
+		h.append(t, testMessage(1, 1))
+		h.run(t)
+		eventually(t, "it is pushed", func() bool { return h.Place(testPath(1, 1)) == Pushed })
+	})
+}
+
 func TestRunSharesBothWays(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)

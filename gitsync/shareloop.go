@@ -12,7 +12,8 @@ import (
 
 // loop fetches at its interval and after bells. It pushes what is new and this node's to push. If
 // one of the two fails, it is tried again with growing pauses. While fetching fails, pushing would
-// fail as well.
+// fail as well. A push that is due comes between two fetches, also if a fetch takes longer than the
+// interval.
 func (s *sharer) loop(ctx context.Context) {
 	ctx, done := s.online.during(ctx)
 	defer done()
@@ -21,14 +22,15 @@ func (s *sharer) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		from, lacking := s.courier.pushFrom(s.progress.lag(), s.contact.usableSince())
 		now := time.Now()
+		pushes := lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from)
 		switch {
-		case !now.Before(fetch.due):
+		case !now.Before(fetch.due) && !(pushes && fetch.end.After(push.end)):
 			failed := fetch.failures > 0
 			fetch.make(ctx, s)
 			if failed && fetch.failures == 0 {
 				push.due = fetch.start // what kept us from fetching may have kept us from pushing
 			}
-		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
+		case pushes:
 			many := s.lacksMany()
 			push.make(ctx, s)
 			if many { // without this, git would take half of the processors in a burst
