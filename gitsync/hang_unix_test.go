@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -82,6 +83,11 @@ func TestHangingGitIsGivenUp(t *testing.T) {
 		h := newHome(t, verb, bareRemote(t))
 		h.close(t)
 		homes[verb] = h
+	}
+	asks := homes["config"] // how git runs ssh, which matters only where git may run it
+	asks.opts.Remote = "https://127.0.0.1:1/x.git"
+	if err := carrier.SetRemote(asks.repo(), asks.opts.Remote); err != nil {
+		t.Fatal(err)
 	}
 	fakeGit(t, `for verb in config fetch push; do
 	case " $* " in *"/$verb/`+repoName+` "*" $verb "*) `+hang(filepath.Join(dir, "$verb"))+`;; esac

@@ -203,10 +203,14 @@ func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
 	return env, nil
 }
 
-// ownSSH reports whether the user has configured how git runs ssh.
+// ownSSH reports whether the user has configured how git runs ssh. It does not ask git if the remote
+// is reached without ssh.
 func (g *gitProgram) ownSSH(ctx context.Context, env []string) (bool, error) {
 	if os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
 		return true, nil
+	}
+	if g.remote == "" || g.link != nil || gitremote.Folder(g.remote) != "" {
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, gitAsking, fmt.Errorf("no answer within %s", span.Text(gitAsking)))
 	defer cancel()

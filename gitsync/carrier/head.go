@@ -13,15 +13,11 @@ import (
 // FixHead implements Carrier.
 func (g *gitProgram) FixHead(ctx context.Context) (note string, err error) {
 	if folder := gitremote.Folder(g.remote); folder != "" {
-		if !isBare(folder) {
+		folder = filepath.Clean(folder)
+		if !isBare(folder) || headOf(folder) == MainRef {
 			return "", nil
 		}
-		remote := newGitProgram(filepath.Clean(folder), "", nil)
-		head, err := remote.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-		if err == nil && strings.TrimSpace(head.told) == MainRef {
-			return "", nil
-		}
-		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", MainRef); err != nil {
+		if _, err := newGitProgram(folder, "", nil).run(ctx, "symbolic-ref", "HEAD", MainRef); err != nil {
 			return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
 		}
 		return headSet(folder), nil
