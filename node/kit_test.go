@@ -23,12 +23,12 @@ import (
 // tested.
 const within = 3 * time.Minute
 
-// initHome makes a home with init.
+// initHome makes a home with init, without the git program (see runNode).
 func initHome(t testing.TB, change func(*homes.Options)) configs.Home {
 	t.Helper()
 	o := homes.Options{
 		Home: configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, Version: "test",
-		Fleet: "demo", Alias: "oracle-world", Human: "nat", Log: zerolog.Nop(),
+		Fleet: "demo", Alias: "oracle-world", Human: "nat", Log: zerolog.Nop(), Builtin: true,
 	}
 	if change != nil {
 		change(&o)

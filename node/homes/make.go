@@ -57,6 +57,7 @@ type Options struct {
 	From      string      // a folder with config.yaml and agents/; it replaces all options above except Remote and Join
 	Log       zerolog.Logger
 	Now       func() time.Time // nil: time.Now
+	Builtin   bool             // see gitsync.Options
 }
 
 // Result is what Make and the join have made.
@@ -305,7 +306,7 @@ func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs
 		files = nil
 	}
 	options := gitsync.Options{
-		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Ask: o.Ask, Log: o.Log, Now: o.Now,
+		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Ask: o.Ask, Log: o.Log, Now: o.Now, Builtin: o.Builtin,
 		Dial: (&carry.Dialler{Home: o.Home, Key: func() nkeys.KeyPair { return key.Pair }}).Dial,
 	}
 	if o.Carrier.Alias != "" {
