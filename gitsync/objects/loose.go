@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -94,14 +95,30 @@ func (l *looseObjects) areMoreThan(n int) bool {
 	return err == nil && len(entries) > n/256
 }
 
+// folders are the names of the folders of loose objects that are there: two hexadecimal digits.
+func (l *looseObjects) folders() ([]string, error) {
+	entries, err := os.ReadDir(l.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []string
+	for _, e := range entries {
+		if _, err := hex.DecodeString(e.Name()); err == nil && len(e.Name()) == 2 {
+			all = append(all, e.Name())
+		}
+	}
+	return all, err
+}
+
 func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
-	for first := range 256 {
-		entries, err := os.ReadDir(filepath.Join(l.dir, fmt.Sprintf("%02x", first)))
+	folders, _ := l.folders() // what cannot be read holds nothing that can be visited
+	for _, first := range folders {
+		entries, err := os.ReadDir(filepath.Join(l.dir, first))
 		if err != nil {
-			continue // no loose object begins so
+			continue
 		}
 		for _, e := range entries {
-			name := fmt.Sprintf("%02x%s", first, e.Name())
+			name := first + e.Name()
 			if !plumbing.IsHash(name) {
 				continue
 			}
@@ -116,9 +133,13 @@ func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
 // removeEmpty removes loose objects that a crash of the system left without any content. They hold
 // nothing, and git would not write them again.
 func (l *looseObjects) removeEmpty() ([]string, error) {
+	folders, err := l.folders()
+	if err != nil {
+		return nil, err
+	}
 	removed := 0
-	for first := range 256 {
-		dir := filepath.Join(l.dir, fmt.Sprintf("%02x", first))
+	for _, name := range folders {
+		dir := filepath.Join(l.dir, name)
 		entries, err := os.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

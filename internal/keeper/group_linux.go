@@ -133,7 +133,9 @@ const leftAfter = time.Minute
 // stays.
 func EndLeft(prefix string) {
 	for _, pid := range process.All() {
-		process.Signal(pid, unix.SIGCONT, func() bool { return Asked(process.Arguments(pid)) })
+		if isKeeper := func() bool { return Asked(process.Arguments(pid)) }; isKeeper() {
+			process.Signal(pid, unix.SIGCONT, isKeeper)
+		}
 	}
 	left := map[string]bool{}
 	mine := groupPrefix + prefix

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"os"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -12,7 +10,7 @@ import (
 // Environment returns a variable of the environment with which a process began its program. `ok` is
 // false if the process had none of that name, or if that cannot be seen.
 func Environment(pid int, name string) (value string, ok bool) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	data, err := file(pid, "environ")
 	if err != nil {
 		return "", false
 	}

@@ -42,9 +42,23 @@ func look(pid int) (s seen, err error) {
 	return s, nil
 }
 
+// file reads a file of a process. For a file without a size os.ReadFile begins with little room, and
+// asks the system again and again, which looks into the memory of the process each time. A node looks
+// at all processes when it starts.
+func file(pid int, name string) ([]byte, error) {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/" + name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	room := bytes.NewBuffer(make([]byte, 0, 8<<10))
+	_, err = room.ReadFrom(f)
+	return room.Bytes(), err
+}
+
 // Arguments are the words with which a process was started; nil if they cannot be seen.
 func Arguments(pid int) []string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	data, err := file(pid, "cmdline")
 	if err != nil || len(data) == 0 {
 		return nil
 	}
