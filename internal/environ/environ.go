@@ -1,7 +1,8 @@
 // Package environ tells which variables of an environment belong to a session: to the agent program
 // or the run in which somebody typed a command. A node that was started there outlives that
 // session. A program that it starts with such a variable would take itself for a part of the
-// session, and refuse to run, or speak to it.
+// session, and refuse to run, or speak to it. The same goes for what the manager of the system tells
+// the one process that it starts as a service.
 package environ
 
 import (
@@ -26,7 +27,7 @@ func ofSession(name string) bool {
 	if rest, ours := strings.CutPrefix(name, "PARLEY_"); ours {
 		return slices.Contains(own, rest) || strings.HasPrefix(rest, "NOTIFY_")
 	}
-	return others.MatchString(name) || slices.Contains(single, name)
+	return others.MatchString(name) || slices.Contains(single, name) || slices.Contains(managed, name)
 }
 
 // own are the variables, after PARLEY_, that a node gives to the commands that it starts. PARLEY_HOME
@@ -50,4 +51,11 @@ var single = []string{
 	"COPILOT_CLI_BINARY_VERSION", "GEMINI_CLI_NO_RELAUNCH", "GEMINI_CWD",
 	"OPENCODE_APP_INFO", "OPENCODE_BIN_PATH", "OPENCODE_MODES", "OPENCODE_SERVER",
 	"AGENT", "AGENT_SESSION_ID", "AI_AGENT", // set by several programs
+}
+
+// managed are the variables by which systemd and launchd tell a process which service it is, where its
+// output goes, and how it speaks to them.
+var managed = []string{
+	"INVOCATION_ID", "JOURNAL_STREAM", "LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "MANAGERPID", "MANAGERPIDFDID", "MEMORY_PRESSURE_WATCH",
+	"MEMORY_PRESSURE_WRITE", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "WATCHDOG_PID", "WATCHDOG_USEC", "XPC_SERVICE_NAME",
 }
