@@ -14,27 +14,22 @@ func (s Service) job() string {
 <plist version="1.0">
 <dict>
 `)
-	text := func(indent, value string) {
-		b.WriteString(indent + "<string>")
-		_ = xml.EscapeText(&b, []byte(value)) // a builder takes everything
-		b.WriteString("</string>\n")
-	}
 	key := func(name string) { b.WriteString("\t<key>" + name + "</key>\n") }
 	key("Label")
-	text("\t", s.label())
+	b.WriteString("\t" + element(s.label()))
 	if s.User != "" {
 		key("UserName")
-		text("\t", s.User)
+		b.WriteString("\t" + element(s.User))
 	}
 	key("ProgramArguments")
 	b.WriteString("\t<array>\n")
 	for _, one := range append(append([]string{}, s.Argv...), "up", "--background") {
-		text("\t\t", one)
+		b.WriteString(item(one))
 	}
 	b.WriteString("\t</array>\n")
 	key("EnvironmentVariables")
 	b.WriteString("\t<dict>\n\t\t<key>PATH</key>\n")
-	text("\t\t", s.Path)
+	b.WriteString(item(s.Path))
 	b.WriteString("\t</dict>\n")
 	key("RunAtLoad")
 	b.WriteString("\t<true/>\n")
@@ -43,7 +38,16 @@ func (s Service) job() string {
 	key("ExitTimeOut")
 	b.WriteString("\t<integer>30</integer>\n")
 	key("StandardErrorPath")
-	text("\t", s.Log)
+	b.WriteString("\t" + element(s.Log))
 	b.WriteString("</dict>\n</plist>\n")
 	return b.String()
 }
+
+// element is a text in a property list, and item is one below a list of words or names.
+func element(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a builder takes everything
+	return "<string>" + b.String() + "</string>\n"
+}
+
+func item(text string) string { return "\t\t" + element(text) }

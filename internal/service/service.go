@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -38,6 +39,35 @@ func Name(home, usual string) string {
 		return -1
 	}, strings.ToLower(filepath.Base(home)))
 	return fmt.Sprintf("parley-%s-%x", word, sha256.Sum256([]byte(home)))[:len("parley-")+len(word)+1+6]
+}
+
+// OwnerOf is the person to whom a folder belongs.
+func OwnerOf(dir string) (*user.User, error) {
+	id, err := ownerID(dir)
+	if err != nil {
+		return nil, err
+	}
+	return user.LookupId(id)
+}
+
+// OfMachine is the service of a home in the system's own manager, as its name and folder: it runs as
+// the owner of the home. Of the homes that are their owner's usual one, the first that has a service
+// there is called parley, and the others have names of their own.
+func OfMachine(system, home string, owner *user.User) Service {
+	s := Service{User: owner.Username, Folder: FolderOf(system, true, "", nil)}
+	s.Name = Name(home, filepath.Join(owner.HomeDir, ".local", "share", "parley"))
+	if text, err := os.ReadFile(s.File(system)); err == nil && !strings.Contains(string(text), starts(system, home)) {
+		s.Name = Name(home, "")
+	}
+	return s
+}
+
+// starts is what stands in the file of a service if it starts the node of a home, which is named.
+func starts(system, home string) string {
+	if manager(system) == "launchd" {
+		return item("--home") + item(home) + item("up")
+	}
+	return " --home " + word(home) + " up\n"
 }
 
 // manager is what starts services on a system, named as Go names it; "" if parley knows none.
@@ -114,13 +144,38 @@ func (s Service) Restart(system string) []string {
 	return s.systemctl("restart", s.Name)
 }
 
-// Active reports whether the manager runs the node now. Nobody is asked where the service has no
-// file.
-func (s Service) Active(ctx context.Context, system string) bool {
+// Forget has the manager forget the starts that failed. One that has given up would refuse the next.
+func (s Service) Forget(ctx context.Context, system string) {
+	if manager(system) == "systemd" {
+		argv := s.systemctl("reset-failed", s.Name)
+		_ = exec.CommandContext(ctx, argv[0], argv[1:]...).Run() // it fails if there is nothing to forget
+	}
+}
+
+// Journal is the command that shows what a node said that could not start.
+func (s Service) Journal(system string) string {
+	switch {
+	case manager(system) == "launchd":
+		return "parley logs"
+	case s.User == "":
+		return "journalctl --user -n 20 -u " + s.Name
+	}
+	return "sudo journalctl -n 20 -u " + s.Name
+}
+
+// Installed reports whether the service has a file.
+func (s Service) Installed(system string) bool {
 	if s.Folder == "" {
 		return false
 	}
-	if _, err := os.Stat(s.File(system)); err != nil {
+	_, err := os.Stat(s.File(system))
+	return err == nil
+}
+
+// Active reports whether the manager runs the node now. Nobody is asked where the service has no
+// file.
+func (s Service) Active(ctx context.Context, system string) bool {
+	if !s.Installed(system) {
 		return false
 	}
 	ask := s.systemctl("is-active", "--quiet", s.Name)

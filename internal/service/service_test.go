@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -101,6 +102,24 @@ func TestNamesAndFolders(t *testing.T) {
 		if got != filepath.FromSlash(want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// Two people of a machine have a home at the usual place each. It prevents: the service of the second
+// takes the place of the first one's, and a command of the second stops the node of the first.
+func TestServicesOfSeveralPeople(t *testing.T) {
+	for _, system := range []string{"linux", "darwin"} {
+		nat := Service{Name: "parley", Argv: []string{"/usr/bin/parley", "--home", "/home/nat/.local/share/parley"}, User: "nat"}
+		text := nat.Text(system)
+		for home, taken := range map[string]bool{"/home/nat/.local/share/parley": false, "/home/nat": true, "/home/bob/.local/share/parley": true} {
+			if text := []byte(text); bytes.Contains(text, []byte(starts(system, home))) == taken {
+				t.Errorf("%s: %s is taken for another home: %v\n%s", system, home, taken, text)
+			}
+		}
+	}
+	bob := &user.User{Username: "bob", HomeDir: "/home/bob"}
+	if s := OfMachine("linux", "/home/bob/.local/share/parley", bob); s.User != "bob" || s.Folder != "/etc/systemd/system" {
+		t.Errorf("%+v", s)
 	}
 }
 

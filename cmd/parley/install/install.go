@@ -31,7 +31,7 @@ type flags struct {
 type Begin func(ctx context.Context, p *cli.Program, remote, alias, human string) error
 
 // NewCommand is parley install.
-func NewCommand(p *cli.Program, begin Begin, end End) *cobra.Command {
+func NewCommand(p *cli.Program, begin Begin, end End, answers Answers) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{
 		Use:   "install [" + strings.Join(names(), "|") + "]",
@@ -97,7 +97,7 @@ system start it.`,
 	cmd.Flags().StringVar(&f.join, "join", "", "where there is no node: join the fleet whose record is at `URL`, or that an invitation line names")
 	cmd.Flags().StringVar(&f.alias, "alias", "", "where there is no node: name of this host in the fleet (default: from the machine's name)")
 	cmd.Flags().StringVar(&f.human, "human", "", "where there is no node: name of the human who decides here (default: your user name)")
-	cmd.AddCommand(newServiceCommand(p, end))
+	cmd.AddCommand(newServiceCommand(p, end, answers))
 	return p.JSONFlag(cmd, "print the programs, or the files of one, as a JSON array")
 }
 

@@ -92,10 +92,13 @@ func servicesOf(ctx context.Context, p *cli.Program, home configs.Home) (all []O
 				return nil
 			}})
 	}
-	s.User = "root" // whose it is stands in the file
-	s.Folder = service.FolderOf(runtime.GOOS, true, at.Home, p.Getenv)
-	if text, err := os.ReadFile(s.File(runtime.GOOS)); err == nil && strings.Contains(string(text), "Written by parley install service") {
-		all = append(all, Outside{What: "the service " + s.Name + " of the whole machine", Paths: []string{s.File(runtime.GOOS)}, Node: true,
+	owner, err := service.OwnerOf(home.Dir)
+	if err != nil {
+		return all
+	}
+	machine := service.OfMachine(runtime.GOOS, home.Dir, owner)
+	if text, err := os.ReadFile(machine.File(runtime.GOOS)); err == nil && strings.Contains(string(text), "Written by parley install service") {
+		all = append(all, Outside{What: "the service " + machine.Name + " of the whole machine", Paths: []string{machine.File(runtime.GOOS)}, Node: true,
 			Hand: "sudo " + term.Shell(filepath.Clean(at.Argv[0])) + " --home " + term.Shell(home.Dir) + " install service --system --undo"})
 	}
 	return all

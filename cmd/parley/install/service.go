@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -25,7 +24,10 @@ import (
 // End stops the node of a home, and returns when it is gone. It does nothing if none runs.
 type End func(ctx context.Context, p *cli.Program, home configs.Home) error
 
-func newServiceCommand(p *cli.Program, end End) *cobra.Command {
+// Answers waits until the node of a home answers, which a service has started.
+type Answers func(ctx context.Context, p *cli.Program, home configs.Home, s service.Service) error
+
+func newServiceCommand(p *cli.Program, end End, answers Answers) *cobra.Command {
 	var f flags
 	system := false
 	cmd := &cobra.Command{
@@ -51,10 +53,10 @@ says so in its log. --undo stops the node and takes the file away.`,
 			if p.JSON && !f.yes {
 				return cli.UsageErrorf(cmd, "--json needs --yes: nobody is asked")
 			}
-			if !cli.Configured(home) && !f.undo {
-				return cli.NotConfigured(home, "cannot install a service: ")
+			if err := canStart(home); err != nil && !f.undo {
+				return err
 			}
-			return runService(cmd.Context(), p, home, system, f, end)
+			return runService(cmd.Context(), p, home, system, f, end, answers)
 		}),
 	}
 	cmd.Flags().BoolVar(&system, "system", false, "for the whole machine, as root: it runs without anybody's login")
@@ -64,7 +66,22 @@ says so in its log. --undo stops the node and takes the file away.`,
 	return p.JSONFlag(cmd, "print the changed files as a JSON array")
 }
 
-func runService(ctx context.Context, p *cli.Program, home configs.Home, system bool, f flags, end End) error {
+// canStart returns an error if a service could not start the node of a home as it is.
+func canStart(home configs.Home) error {
+	const cannot = "cannot install a service"
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, cannot+": ")
+	}
+	if _, err := configs.Load(home.Config()); err != nil {
+		return fmt.Errorf("%s: %w", cannot, err)
+	}
+	if err := cli.CopiedHome(home, cannot); err != nil {
+		return err
+	}
+	return nil
+}
+
+func runService(ctx context.Context, p *cli.Program, home configs.Home, system bool, f flags, end End, answers Answers) error {
 	v := p.View()
 	s, at, err := serviceOf(ctx, p, home, system)
 	if err != nil {
@@ -97,7 +114,10 @@ func runService(ctx context.Context, p *cli.Program, home configs.Home, system b
 		return explain(p, err)
 	}
 	if !f.undo {
-		failed = manage(ctx, s.Begin(runtime.GOOS, len(plan.Changes) > 0))
+		s.Forget(ctx, runtime.GOOS)
+		if failed = manage(ctx, s.Begin(runtime.GOOS, len(plan.Changes) > 0)); failed == nil {
+			failed = answers(ctx, p, home, s)
+		}
 	}
 	files := changed("service", plan)
 	return v.Show(files, failed, func() {
@@ -137,33 +157,34 @@ func serviceOf(ctx context.Context, p *cli.Program, home configs.Home, system bo
 	if at, err = places(p, false); err != nil {
 		return s, at, err
 	}
-	s = service.Service{Argv: at.Argv, Log: home.Log(), Groups: handsOver(ctx)}
-	if s.Folder = service.FolderOf(runtime.GOOS, system, at.Home, p.Getenv); s.Folder == "" {
+	folder := service.FolderOf(runtime.GOOS, system, at.Home, p.Getenv)
+	if folder == "" {
 		return s, at, control.Errorf(control.KindRefused, "let a supervisor of this system start  parley up", "cannot install a service: parley knows none of %s", runtime.GOOS)
 	}
-	login := service.Login{Shell: cmp.Or(p.Getenv("SHELL"), "/bin/sh"), Home: at.Home, User: cmp.Or(p.Getenv("USER"), p.Getenv("LOGNAME")), UID: -1}
 	usual, err := configs.UsualHome(p.Getenv)
 	if err != nil {
 		return s, at, err
 	}
+	s = service.Service{Name: service.Name(home.Dir, usual), Folder: folder}
+	login := service.Login{Shell: cmp.Or(p.Getenv("SHELL"), "/bin/sh"), Home: at.Home, User: cmp.Or(p.Getenv("USER"), p.Getenv("LOGNAME")), UID: -1}
 	if system {
 		if os.Geteuid() != 0 {
 			return s, at, control.Errorf(control.KindRefused, "sudo "+term.Shell(at.Argv[0])+" --home "+term.Shell(home.Dir)+" install service --system",
 				"cannot install a service of the system: only root may")
 		}
-		owner, err := ownerOf(home.Dir)
+		owner, err := service.OwnerOf(home.Dir)
 		if err != nil {
 			return s, at, fmt.Errorf("cannot tell whose home %s is: %w", home.Dir, err)
 		}
-		usual = filepath.Join(owner.HomeDir, ".local", "share", "parley")
-		s.User, s.Argv, at.Data = owner.Username, []string{at.Argv[0], "--home", home.Dir}, "/var/lib/parley-install"
+		s = service.OfMachine(runtime.GOOS, home.Dir, owner)
+		at.Argv, at.Data = []string{at.Argv[0], "--home", home.Dir}, "/var/lib/parley-install"
 		login = service.Login{Shell: shellOf(owner.Username), Home: owner.HomeDir, User: owner.Username, UID: -1}
 		if owner.Uid != "0" {
 			login.UID, _ = strconv.Atoi(owner.Uid) // they are numbers on systems with such managers
 			login.GID, _ = strconv.Atoi(owner.Gid)
 		}
 	}
-	s.Name = service.Name(home.Dir, usual)
+	s.Argv, s.Log, s.Groups = at.Argv, home.Log(), handsOver(ctx)
 	s.Path = cmp.Or(login.Path(ctx), p.Getenv("PATH"))
 	if own := filepath.Dir(at.Argv[0]); install.LookPath(filepath.Base(at.Argv[0]), s.Path) == "" {
 		s.Path += string(filepath.ListSeparator) + own // commands of agents call parley by its name
@@ -179,15 +200,6 @@ func handsOver(ctx context.Context) bool {
 		return err == nil && version >= 254
 	}
 	return false
-}
-
-// ownerOf is the person to whom a folder belongs.
-func ownerOf(dir string) (*user.User, error) {
-	id, err := ownerID(dir)
-	if err != nil {
-		return nil, err
-	}
-	return user.LookupId(id)
 }
 
 // shellOf is the login shell of a person of this machine; a plain one if that is not known.

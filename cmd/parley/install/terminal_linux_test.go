@@ -35,7 +35,7 @@ func TestAsked(t *testing.T) {
 					asked = append(asked, remote+" as "+alias)
 					return nil
 				}
-				return cli.NewRoot(program, install.NewCommand(program, begin, nil))
+				return cli.NewRoot(program, install.NewCommand(program, begin, nil, nil))
 			})
 			home := t.TempDir()
 			r.Env["HOME"], r.Env["PATH"] = home, home

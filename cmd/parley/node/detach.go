@@ -24,25 +24,36 @@ const (
 	lastWords = 64 << 10
 )
 
-// runDetached starts the node as a process of its own, and returns once it answers and `ready` has said
-// so. If the node reads a long record, runDetached waits as long as the node lives.
-func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, client control.Service, v cli.View, ready func()) error {
+// runDetached starts the node, and returns once it answers and `ready` has said so. If the node reads a
+// long record, runDetached waits as long as the node lives. Where the system has a service of the
+// node, the system starts it: beside one by hand the service could not start. Else, or where the
+// system does not, the node is a process of its own.
+func runDetached(ctx context.Context, p *cli.Program, home configs.Home, moved, unwatched bool, v cli.View, ready func()) error {
+	client := p.Connect(home.Socket())
 	if _, err := upConfig(home, moved); err != nil && !isUnknown(err) {
 		return err
 	}
 	if already, err := startedBy(ctx, client, v); already {
 		return err
 	}
+	if s, _ := serviceOf(ctx, p, home); s.Folder != "" && !moved && !unwatched {
+		err := begin(ctx, s)
+		if err == nil {
+			return answers(ctx, s, 0, client, v, ready)
+		}
+		e := control.AsError(err)
+		v.Note("note: " + e.Message + ". The node runs without it now; to change that: parley stop && " + e.Hint)
+	}
 	file, err := cli.OpenLog(home)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	begin, err := file.Seek(0, io.SeekEnd)
+	offset, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	up, err := startInBackground(home, moved, unwatched, file)
+	up, err := startInBackground(home, moved, unwatched || p.Unwatched, file)
 	if err != nil {
 		return fmt.Errorf("cannot start: %w", err)
 	}
@@ -56,9 +67,7 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 		select {
 		case <-tick.C:
 			s, err := control.ShowStatus.Ask(ctx, client)
-			if e := new(control.Error); errors.As(err, &e) && strings.HasPrefix(e.Message, idles) {
-				bar.End()
-				v.Note(e.Message + "; " + e.Hint)
+			if saysIdle(err, bar, v) {
 				return nil
 			}
 			bar.Say(saidMeanwhile(err))
@@ -72,7 +81,7 @@ func runDetached(ctx context.Context, home configs.Home, moved, unwatched bool, 
 			if already, err := startedBy(ctx, client, v); already { // somebody else was faster
 				return err
 			}
-			return whyNotUp(home, begin, err, bar, v)
+			return whyNotUp(home, offset, err, bar, v)
 		case <-ctx.Done():
 			interrupt(up.Process)
 			<-ended
@@ -117,6 +126,17 @@ func runsAlready(v cli.View, s control.Status) error {
 	ShowStatusLine(v, s)
 	v.Next("parley status", "how it fares")
 	return nil
+}
+
+// saysIdle shows why a node does nothing, if it answered that.
+func saysIdle(err error, bar *cli.Bar, v cli.View) bool {
+	e := new(control.Error)
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Message, idles) {
+		return false
+	}
+	bar.End()
+	v.Note(e.Message + "; " + e.Hint)
+	return true
 }
 
 // saidMeanwhile is what a starting node says about its start; "" if none answers.

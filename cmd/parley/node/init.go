@@ -90,7 +90,7 @@ func Begin(ctx context.Context, p *cli.Program, remote, alias, human string) (er
 		return err
 	}
 	v := p.View()
-	return runDetached(ctx, o.Home, false, p.Unwatched, p.Connect(o.Home.Socket()), v, func() {
+	return runDetached(ctx, p, o.Home, false, false, v, func() {
 		v.Say("Its node runs in the background; " + v.Command("parley stop") + " ends it.")
 		v.Out.Printf("\n")
 	})

@@ -15,7 +15,6 @@ import (
 	"github.com/parleyfleet/parley/internal/service"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/internal/wait"
-	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -59,14 +58,18 @@ runs as a service (parley install service) is started again by the system.`,
 				return err // a node that could not start again goes on
 			}
 			client := p.Connect(home.Socket())
-			if s, ok := supervised(cmd.Context(), p, home); ok {
-				return runRestartService(cmd.Context(), s, client, v)
+			if s, runs := serviceOf(cmd.Context(), p, home); runs {
+				before, _ := control.ShowStatus.Ask(cmd.Context(), client) // one that does not answer has no process
+				if err := begin(cmd.Context(), s); err != nil {
+					return err
+				}
+				return answers(cmd.Context(), s, before.PID, client, v, func() { showReady(cmd.Context(), client, v, true) })
 			}
 			s, _ := control.ShowStatus.Ask(cmd.Context(), client) // if none runs, it is started as usual
 			if err := runStop(cmd.Context(), home.Socket(), client, v); err != nil && !cli.NoNodeRuns(err) {
 				return err
 			}
-			return runDetached(cmd.Context(), home, false, s.Unwatched || p.Unwatched, client, v, func() { showStarted(cmd.Context(), client, v) })
+			return runDetached(cmd.Context(), p, home, false, s.Unwatched, v, func() { showStarted(cmd.Context(), client, v) })
 		}),
 	}
 }
@@ -82,40 +85,65 @@ func End(ctx context.Context, p *cli.Program, home configs.Home) error {
 	return err
 }
 
-// supervised is the service that runs the node of a home now; not ok: none does.
-func supervised(ctx context.Context, p *cli.Program, home configs.Home) (s service.Service, ok bool) {
-	usual, err := configs.UsualHome(p.Getenv)
-	if err != nil {
-		return s, false
+// Answers waits until the node that a service has just started answers.
+func Answers(ctx context.Context, p *cli.Program, home configs.Home, s service.Service) error {
+	return answers(ctx, s, 0, p.Connect(home.Socket()), p.View(), func() {})
+}
+
+// serviceOf is the service of a home, as its person or the machine has it, and whether the system
+// runs the node by it now. It has no folder if there is none.
+func serviceOf(ctx context.Context, p *cli.Program, home configs.Home) (found service.Service, runs bool) {
+	var all []service.Service
+	if usual, err := configs.UsualHome(p.Getenv); err == nil {
+		person, _ := os.UserHomeDir() // without one there is no service of theirs
+		all = append(all, service.Service{Name: service.Name(home.Dir, usual), Folder: service.FolderOf(runtime.GOOS, false, person, p.Getenv)})
 	}
-	person, _ := os.UserHomeDir() // without one there is no service of theirs
-	s = service.Service{Name: service.Name(home.Dir, usual)}
-	for _, s.User = range []string{"", whereabouts.User()} {
-		s.Folder = service.FolderOf(runtime.GOOS, s.User != "", person, p.Getenv)
+	if owner, err := service.OwnerOf(home.Dir); err == nil {
+		all = append(all, service.OfMachine(runtime.GOOS, home.Dir, owner))
+	}
+	for _, s := range all {
 		if s.Active(ctx, runtime.GOOS) {
 			return s, true
 		}
+		if found.Folder == "" && s.Installed(runtime.GOOS) {
+			found = s
+		}
 	}
-	return s, false
+	return found, false
 }
 
-// runRestartService has the system restart a node, and waits until the new one answers.
-func runRestartService(ctx context.Context, s service.Service, client control.Service, v cli.View) error {
-	before, _ := control.ShowStatus.Ask(ctx, client) // one that does not answer has no process
+// begin has the system start a service, anew if it runs. What failed earlier does not matter.
+func begin(ctx context.Context, s service.Service) error {
+	s.Forget(ctx, runtime.GOOS)
 	argv := s.Restart(runtime.GOOS)
-	if said, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
-		why, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-		return control.Errorf(control.KindFailed, strings.Join(argv, " "), "cannot restart the service: %s", cmp.Or(term.Line(why), err.Error()))
+	said, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput()
+	if err == nil {
+		return nil
 	}
-	defer v.Busy("waiting until the node answers")()
-	for wait.Sleep(ctx, stopPoll) {
+	if s.User != "" && os.Geteuid() != 0 {
+		argv = append([]string{"sudo"}, argv...)
+	}
+	why, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	return control.Errorf(control.KindFailed, strings.Join(argv, " "), "cannot start the service %s: %s", s.Name, cmp.Or(strings.TrimSuffix(term.Line(why), "."), err.Error()))
+}
+
+// answers waits until a node answers that the system has started after the process `before`.
+func answers(ctx context.Context, s service.Service, before int, client control.Service, v cli.View, ready func()) error {
+	bar := v.Progress("waiting until the node answers")
+	defer bar.End()
+	for wait.Sleep(ctx, readyPoll) {
 		now, err := control.ShowStatus.Ask(ctx, client)
-		switch {
-		case err == nil && now.PID != before.PID:
-			showReady(ctx, client, v, true)
+		switch said := saidMeanwhile(err); {
+		case err == nil && now.PID != before:
+			bar.End()
+			ready()
 			return nil
-		case err != nil && saidMeanwhile(err) == "" && !s.Active(ctx, runtime.GOOS):
-			return control.Errorf(control.KindFailed, "parley logs", "cannot start: the system runs the service %s no more", s.Name)
+		case saysIdle(err, bar, v):
+			return nil
+		case err != nil && said == "" && !s.Active(ctx, runtime.GOOS):
+			return control.Errorf(control.KindFailed, s.Journal(runtime.GOOS), "cannot start: the system runs the service %s no more", s.Name)
+		default:
+			bar.Say(said)
 		}
 	}
 	return ctx.Err()

@@ -59,7 +59,7 @@ Renaming the folder needs nothing.`,
 			}
 			if detach || cmd.CalledAs() == "start" {
 				ctx, client := cmd.Context(), p.Connect(home.Socket())
-				return runDetached(ctx, home, moved, unwatched || p.Unwatched, client, v, func() { showStarted(ctx, client, v) })
+				return runDetached(ctx, p, home, moved, unwatched, v, func() { showStarted(ctx, client, v) })
 			}
 			o := node.Options{Home: home, Version: cli.Version, Moved: moved, Keeper: true, Words: words(cmd.Root()), Unwatched: unwatched || p.Unwatched}
 			return runUp(cmd.Context(), o, background, v)

@@ -77,7 +77,7 @@ colours).`
 	fleet.AddCommand(named("people", human.NewListCommand(p)), host.NewPolicyCommand(p), node.NewRemoteCommand(p), node.NewListenCommand(p), named("sync", node.NewWakeCommand(p)))
 	records.AddCommand(schema.NewCommand(p), node.NewUpgradeCommand(p))
 	shown := []*cobra.Command{
-		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin, node.End),
+		node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p), install.NewCommand(p, node.Begin, node.End, node.Answers),
 		talk.NewHeyCommand(p), talk.NewInboxCommand(p), talk.NewReplyCommand(p), talk.NewLogCommand(p),
 		party.NewEverybodyCommand(p), node.NewStatusCommand(p), runs.NewWhyCommand(p), doctor.NewCommand(p), agents, with.NewCommand(p), parties, gates, frame.NewCommand(p), fleet, records, console.NewCommand(p, New),
 	}
