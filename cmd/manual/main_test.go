@@ -7,11 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/each"
+	"gopkg.in/yaml.v3"
 )
 
-// It prevents: a package without the page of a command, or a page with lines that man leaves out.
+// It prevents: a package, or the cask, without the page of a command, or a page with lines that man leaves out.
 func TestPages(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "manual")
 	if err := write(dir); err != nil {
@@ -31,13 +36,16 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	lint, err := exec.LookPath("mandoc")
-	if err != nil {
-		t.Skip("SKIPPED: mandoc is not installed, so no page is checked by it")
-	}
 	packed, err := filepath.Glob(filepath.Join(dir, "man1", "*"))
 	if err != nil || len(packed) < 40 {
 		t.Fatalf("%d pages, %v", len(packed), err)
+	}
+	if diff := cmp.Diff(each.Of(packed, func(file string) string { return "man1/" + filepath.Base(file) }), caskPages(t)); diff != "" {
+		t.Errorf("the cask of .goreleaser.yaml has other pages than those that there are: %s", diff)
+	}
+	lint, err := exec.LookPath("mandoc")
+	if err != nil {
+		t.Skip("SKIPPED: mandoc is not installed, so no page is checked by it")
 	}
 	var all []string
 	for _, file := range packed {
@@ -50,6 +58,25 @@ func TestPages(t *testing.T) {
 	if said, err := exec.Command(lint, append([]string{"-T", "lint", "-W", "error"}, all...)...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
+}
+
+// caskPages are the man pages that the cask for Homebrew installs, sorted.
+func caskPages(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var release struct {
+		Casks []struct {
+			Manpages []string `yaml:"manpages"`
+		} `yaml:"homebrew_casks"`
+	}
+	if err := yaml.Unmarshal(data, &release); err != nil || len(release.Casks) != 1 {
+		t.Fatalf("%d casks, %v", len(release.Casks), err)
+	}
+	slices.Sort(release.Casks[0].Manpages)
+	return release.Casks[0].Manpages
 }
 
 func TestEscaped(t *testing.T) {
