@@ -16,13 +16,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5601},
-		{"cmd", 32462},
+		{"cmd", 32624},
 		{"configs", 3747},
 		{"fleet", 18902},
-		{"gitsync", 18326},
-		{"internal", 8729},
+		{"gitsync", 18349},
+		{"internal", 8840},
 		{"internal/testkit", 3502},
-		{"node", 47357},
+		{"node", 47364},
 		{"node/control", 5094},
 		{"protocol", 8873},
 	}
