@@ -16,7 +16,7 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5601},
-		{"cmd", 32624},
+		{"cmd", 32629},
 		{"configs", 3747},
 		{"fleet", 18902},
 		{"gitsync", 18349},

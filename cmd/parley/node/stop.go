@@ -46,8 +46,8 @@ func NewRestartCommand(p *cli.Program) *cobra.Command {
 		Use:   "restart",
 		Short: "Stop the node, and start it again in the background",
 		Long: `Stop the node as parley stop does, and start it as parley up -d does, with
---unwatched if it ran so. If no node is running, it is only started. One that
-runs as a service (parley install service) is started again by the system.`,
+--unwatched if it ran so. If no node is running, it is only started. Where the
+system has a service of the node (parley install service), that starts it.`,
 		Example: `  parley restart`,
 		Args:    cli.Exactly(0, "nothing"),
 		RunE: p.AtHome(func(cmd *cobra.Command, _ []string, home configs.Home, v cli.View) error {

@@ -38,7 +38,8 @@ everything and tries one last push.
 Warnings go to standard error, everything else to node.log in the home; "parley
 logs" shows it. With -d the node runs in the background: the command returns
 once the node answers, or says why it could not start. One that runs already is
-left alone. "parley start" does that too.
+left alone. Where the system has a service of the node (parley install service),
+the service starts it. "parley start" does that too.
 
 What an agent program such as Claude Code starts may read, and decide nothing,
 unless the program is a session that the node knows (parley install). With

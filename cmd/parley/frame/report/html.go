@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
@@ -14,7 +15,10 @@ import (
 var files embed.FS
 
 // forms are the pieces of a page. A text of others is put in by text: nothing in it becomes markup.
-var forms = template.Must(template.New("").Funcs(template.FuncMap{"text": visible.Text, "prose": Prose}).ParseFS(files, "page.html"))
+// They are read at their first use: few commands make pages.
+var forms = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"text": visible.Text, "prose": Prose}).ParseFS(files, "page.html"))
+})
 
 // HTML is the document as one HTML file, without scripts, and without anything from elsewhere.
 func HTML(d control.FrameDocument, proof control.FrameProof) string {
@@ -35,7 +39,7 @@ func Pieces(d control.FrameDocument) template.HTML {
 
 func piece(name string, of any) template.HTML {
 	var b strings.Builder
-	if err := forms.ExecuteTemplate(&b, name, of); err != nil {
+	if err := forms().ExecuteTemplate(&b, name, of); err != nil {
 		panic(err) // a builder takes everything, so a form is wrong
 	}
 	return template.HTML(b.String())
