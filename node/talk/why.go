@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/agentprogram"
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/causes"
@@ -316,7 +317,8 @@ func (a *addressed) wayTo(h control.Host, it *fleet.Item) {
 	if it != nil && slices.Contains(at.Withheld, it.Path) {
 		a.add(causes.Withheld, causes.Facts{})
 	}
-	if at.Trouble.Kind != gitsync.KindNone && (it == nil || a.t.Record.Place(it.Path) != gitsync.Pushed) {
+	carrier, _, _ := gitremote.Host(a.t.Config.Remote) // if it carries the record, the remote is away with it
+	if at.Trouble.Kind != gitsync.KindNone && carrier != h.Alias.String() && (it == nil || a.t.Record.Place(it.Path) != gitsync.Pushed) {
 		a.add(causes.RemoteFails, causes.Facts{Host: a.t.Config.Alias, Text: at.Trouble.Text})
 	}
 	if a.left {

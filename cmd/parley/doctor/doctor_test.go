@@ -173,6 +173,12 @@ func TestPlantedFaults(t *testing.T) {
 		{func(p *patient) {
 			p.status.Bus.Peers[0] = control.LinkStatus{Peer: "white", Host: "white", Problem: "connection refused"}
 		}, causes.LinkDown, "connection refused"},
+		{func(p *patient) {
+			p.status.Bus.Peers[0] = control.LinkStatus{Peer: "white at 192.0.2.7:4223", Problem: "no route"}
+		}, causes.LinkDown, "the link to white is down"},
+		{func(p *patient) {
+			p.status.Bus.Peers[0] = control.LinkStatus{Peer: "192.0.2.7:4223", Problem: "no route"}
+		}, causes.LinkDown, "the link to 192.0.2.7:4223 is down"},
 		{func(p *patient) { p.status.Bus.Peers = nil }, causes.NoLinks, "git alone"},
 		{func(p *patient) {
 			p.status.Bus.Offended, p.status.Bus.Letters, p.status.Bus.Letter = time.Now(), 3, "its key"

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // BusLasts is how long something that went wrong on the bus counts when it is over.
@@ -59,7 +60,7 @@ func Of(s control.Status) (all []causes.Found) {
 	if !slices.ContainsFunc(b.Peers, func(l control.LinkStatus) bool { return l.Up }) {
 		for _, l := range b.Peers {
 			if l.Problem != "" {
-				add(causes.LinkDown, causes.Facts{Host: l.Host, Text: l.Peer + ": " + l.Problem})
+				add(causes.LinkDown, linkDown(s, l))
 			}
 		}
 	}
@@ -94,6 +95,21 @@ func Of(s control.Status) (all []causes.Found) {
 		add(causes.Gates, causes.Facts{Text: cli.Count(s.Gates, "gate")})
 	}
 	return all
+}
+
+// linkDown is what is known of a link that is down. Its host is not proved then: it is the first that
+// the link's peer names.
+func linkDown(s control.Status, l control.LinkStatus) causes.Facts {
+	first, _, _ := strings.Cut(l.Peer, " at ")
+	first, _, _ = strings.Cut(first, ", ")
+	f := causes.Facts{Host: l.Host, Text: l.Peer + ": " + l.Problem}
+	if f.Host == "" && slices.ContainsFunc(s.Hosts, func(h control.HostStatus) bool { return h.Alias.String() == first }) {
+		f.Host = protocol.Name(first)
+	}
+	if f.Host == "" { // an address alone, of which nobody knows whose it is
+		f.Host, f.Do = protocol.Name(first), "parley status"
+	}
+	return f
 }
 
 // ofAgent is what is wrong with an agent of the host.
