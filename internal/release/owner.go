@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,7 @@ type Owner struct {
 	Remove  string                     // the command that removes parley
 	Upgrade func(r Release) string     // the command that brings a release for this processor
 	listed  func(path string) []string // the command that succeeds if the path is its own
+	books   []string                   // files that it has if it installs anything here: without its own, rpm makes a database in the person's home
 }
 
 // owners are the package managers for which a release has a package.
@@ -32,6 +34,7 @@ func owners(processor string) []Owner {
 		Name: "rpm", Remove: "sudo dnf remove parley",
 		Upgrade: func(r Release) string { return "sudo dnf install " + r.Address(file(r, "rpm")) },
 		listed:  func(path string) []string { return []string{"rpm", "--query", "--file", path} },
+		books:   []string{"/usr/lib/sysimage/rpm/*", "/var/lib/rpm/*"},
 	}}
 }
 
@@ -46,10 +49,19 @@ func OwnerOf(ctx context.Context, path, processor string) *Owner {
 	ctx, done := context.WithTimeout(ctx, 10*time.Second)
 	defer done()
 	for _, one := range owners(processor) {
+		if len(one.books) > 0 && !slices.ContainsFunc(one.books, hasFile) {
+			continue
+		}
 		argv := one.listed(path)
 		if exec.CommandContext(ctx, argv[0], argv[1:]...).Run() == nil {
 			return &one
 		}
 	}
 	return nil
+}
+
+// hasFile reports whether a file fits a pattern.
+func hasFile(pattern string) bool {
+	found, _ := filepath.Glob(pattern) // a constant, and none that is wrong
+	return len(found) > 0
 }

@@ -263,8 +263,13 @@ func TestOwnerOf(t *testing.T) {
 	if o := OwnerOf(t.Context(), "/opt/homebrew/Caskroom/parley/0.2.0/parley", "arm64"); o == nil || o.Name != "brew" {
 		t.Errorf("%+v", o)
 	}
+	person := t.TempDir()
+	t.Setenv("HOME", person)
 	if o := OwnerOf(t.Context(), filepath.Join(t.TempDir(), "parley"), "amd64"); o != nil {
 		t.Errorf("nobody's program belongs to %s", o.Name)
+	}
+	if left, err := os.ReadDir(person); err != nil || len(left) > 0 { // as rpm does on a Debian
+		t.Errorf("who asked has left %v in the person's home, %v", left, err)
 	}
 	r := Release{Version: "0.2.0", base: "https://example.org/r"}
 	want := "curl -fLO https://example.org/r/download/v0.2.0/parley_0.2.0_linux_arm64.deb && sudo apt-get install ./parley_0.2.0_linux_arm64.deb"
