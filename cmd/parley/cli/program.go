@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/pattern"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -107,9 +108,17 @@ func (p *Program) command(words string) string {
 	if p.home == "" {
 		return words
 	}
-	with := strings.ReplaceAll(words, "parley ", "parley --home "+ShellWord(p.home)+" ")
-	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.home)+" --home ", "parley --home ")
+	return commandNamed.Regexp().ReplaceAllStringFunc(words, func(named string) string {
+		if strings.HasSuffix(named, "--home ") {
+			return named
+		}
+		return named + "--home " + ShellWord(p.home) + " "
+	})
 }
+
+// commandNamed is where words name a command of parley. A path that ends so, such as a home of the
+// usual name, is none.
+var commandNamed = pattern.New(`(^|[^/\\])parley (--home )?`)
 
 // Args are the words of a command of parley as this run takes them: for the same home.
 func (p *Program) Args(words ...string) []string {
