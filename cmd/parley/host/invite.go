@@ -117,15 +117,20 @@ func chooseAddress(ctx context.Context, p *cli.Program, client control.Service, 
 	for n, address := range all {
 		p.Err.Printf("  %d  %s\n", n+1, address)
 	}
-	typed, err := p.Ask(ctx, "\nA number, or another address:port [1]: ")
-	if err != nil {
-		return err
+	for {
+		typed, err := p.Ask(ctx, "\nA number, or another address:port [1]: ")
+		if err != nil {
+			return err
+		}
+		if n, err := strconv.Atoi(cmp.Or(typed, "1")); err == nil && n >= 1 && n <= len(all) {
+			typed = all[n-1]
+		}
+		if _, _, err := net.SplitHostPort(typed); err == nil {
+			r.Listen = typed // the node says what else is wrong with it
+			return nil
+		}
+		p.Err.Printf("%s is neither.\n", term.Line(strconv.Quote(typed)))
 	}
-	r.Listen = cmp.Or(typed, "1")
-	if n, err := strconv.Atoi(r.Listen); err == nil && n >= 1 && n <= len(all) {
-		r.Listen = all[n-1]
-	}
-	return nil
 }
 
 func showLine(l control.Invitation, v cli.View) {
@@ -186,6 +191,9 @@ func (w *watch) look(ctx context.Context, lines []control.Invitation) (over bool
 		if l.State == control.LineOpen {
 			over = false
 			w.until = slices.MaxFunc([]time.Time{w.until, l.Expires}, time.Time.Compare)
+		}
+		if l.State == control.LineExpired {
+			w.tell(l.ID, l.State, true, "the line "+l.ID+" has expired; for another one: parley fleet invite")
 		}
 		w.tell(l.ID, l.State, l.State == control.LineBurnt, "the line "+l.ID+" is burnt: "+l.Why)
 		for _, k := range l.Knocks {
