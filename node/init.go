@@ -55,7 +55,7 @@ func (n *Node) others() []homes.Found {
 	var all []homes.Found
 	for _, h := range n.state.Keys().Hosts() {
 		fingerprint, err := protocol.Fingerprint(h.Key) // what is no key was never accepted as one
-		if h.Alias != n.cfg.Alias && err == nil {
+		if h.Alias != n.cfg.Alias && !h.Out() && err == nil {
 			all = append(all, homes.Found{Alias: h.Alias, Fingerprint: fingerprint, Founder: h.Founder(), Addresses: h.Addresses})
 		}
 	}
