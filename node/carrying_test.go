@@ -3,6 +3,7 @@ package node
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/carry"
+	"github.com/parleyfleet/parley/node/causes"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -145,6 +147,11 @@ func TestFleetWithoutGitServer(t *testing.T) {
 		t.Errorf("status of the third: %+v", s.Trouble)
 	}
 	late := say(t, c, "echo@black", "later")
+	why, err := control.Why.Ask(t.Context(), c, control.WhyRequest{Of: late.Path.String()})
+	if err != nil || !slices.ContainsFunc(why.Causes, func(f causes.Found) bool { return f.Cause == causes.Away }) ||
+		slices.ContainsFunc(why.Causes, func(f causes.Found) bool { return f.Cause == causes.RemoteFails }) { // that the remote fails says nothing that helps
+		t.Errorf("why: %+v, %v", why.Causes, err)
+	}
 
 	cfg, err := configs.Load(aHome.Config())
 	if err != nil || cfg.Remote != "parley://black" || cfg.Bus.Links == "" {
