@@ -92,7 +92,7 @@ func cutShort(hint string, err error) error {
 // inviting host answers.
 func (i *Invited) dial(ctx context.Context, key *Key, about invite.About) (invite.Granted, error) {
 	if i.Line.Expired(time.Now()) {
-		return invite.Granted{}, control.Errorf(control.KindRefused, "ask for another line", "cannot join: the line has expired, at %s", i.Line.Expires.Local().Format("2006-01-02 15:04"))
+		return invite.Granted{}, control.Errorf(control.KindRefused, "ask for another line", "cannot join: the line has expired, at %s", i.Line.Expires.Local().Format("2006-01-02 15:04 MST"))
 	}
 	var tried []string
 	for _, address := range i.Line.Addresses {

@@ -2,6 +2,8 @@ package node
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -72,7 +74,10 @@ func invited(cmd *cobra.Command, p *cli.Program, o homes.Options) (*homes.Invite
 		}
 		line, err := cli.Line(cmd.Context(), bufio.NewReader(p.Stdin))
 		if text = strings.TrimSpace(line); text == "" {
-			return nil, control.Errorf(control.KindUsage, "get one by parley fleet invite on a host of the fleet", "cannot join: no invitation line was given (%v)", err)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			return nil, control.Errorf(control.KindUsage, "get one by parley fleet invite on a host of the fleet", "cannot join: no invitation line was given")
 		}
 		return byLine(p, text)
 	}
