@@ -97,7 +97,7 @@ func (p *Program) phrase(ctx context.Context, doing, about, want string) (string
 	if line, _ := d.Ask(ctx, about+"\nIt cannot be undone. Type  "+want+"  to do it: "); line == want { // somebody who leaves or closes it has typed nothing
 		return line, nil
 	}
-	p.Err.Printf("nothing was changed\n")
+	p.Err.Printf("that was not  %s : it was not done\n", want)
 	return "", ErrSaid
 }
 

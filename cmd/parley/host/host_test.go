@@ -158,15 +158,15 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 	}{
 		{"fleet revoke white", "", cli.ExitFailed, "", "nobody is there to ask"},
 		{"fleet revoke white", "", cli.ExitFailed, "", "everything else that bears its signature is refused"},
-		{"fleet revoke white", "yes", cli.ExitFailed, "", "nothing was changed"},
-		{"fleet revoke white", "revoke black", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet revoke white", "yes", cli.ExitFailed, "", "it was not done"},
+		{"fleet revoke white", "revoke black", cli.ExitFailed, "", "it was not done"},
 		{"fleet revoke white", "revoke white", cli.ExitDone, revokes, "white is out of the fleet, and comes back"},
 		{"fleet revoke white", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
 		{"fleet remove white", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"fleet remove white", "revoke white", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet remove white", "revoke white", cli.ExitFailed, "", "it was not done"},
 		{"fleet remove white", "remove white", cli.ExitDone, removes, "its key ends, its links too"},
 		{"fleet rotate", "", cli.ExitFailed, "", "nobody is there to ask"},
-		{"fleet rotate", "y", cli.ExitFailed, "", "nothing was changed"},
+		{"fleet rotate", "y", cli.ExitFailed, "", "it was not done"},
 		{"fleet rotate", "rotate here", cli.ExitDone, rotates, "The host here gets a new key."},
 	} {
 		r := newRun(t)
