@@ -123,7 +123,7 @@ func TestWithoutANodeJoinIsNamed(t *testing.T) {
 		r := newRun(t)
 		r.Failure, r.Env["HOME"] = control.Errorf(control.KindUnavailable, "parley up -d", "no node is running for here"), t.TempDir()
 		r.Do(strings.Fields(line)...)
-		if said := r.Out.String() + r.Err.String(); !strings.Contains(said, "parley join URL") {
+		if said := r.Out.String() + r.Err.String(); !strings.Contains(said, "parley join") {
 			t.Errorf("parley %s says %q, and does not name parley join", line, said)
 		}
 	}
@@ -139,7 +139,7 @@ func TestFailures(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init; on a further machine of a fleet: parley --home HOME join URL\n"},
+		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init; on a further machine of a fleet: parley --home HOME join\n"},
 		{name: "no node", err: down, setUp: true, code: cli.ExitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up -d\n"},
 		{
 			name: "as JSON", err: down, setUp: true, json: true, code: cli.ExitFailed,
@@ -150,6 +150,10 @@ func TestFailures(t *testing.T) {
 		{
 			name: "a command for another home", err: control.Errorf(control.KindRefused, "parley --home DIR join URL", "cannot enter"), setUp: true,
 			code: cli.ExitFailed, want: "parley: cannot enter\nhint: parley --home DIR join URL\n",
+		},
+		{
+			name: "a command line of another node", err: control.Errorf(control.KindRefused, "process 7 (parley --home /h/share/parley up -d): end it, or parley stop", "cannot listen"), setUp: true,
+			code: cli.ExitFailed, want: "parley: cannot listen\nhint: process 7 (parley --home /h/share/parley up -d): end it, or parley --home HOME stop\n",
 		},
 		{name: "usage that the node finds", err: control.Errorf(control.KindUsage, "", "cannot send"), code: cli.ExitUsage, want: "parley: cannot send\n"},
 		{name: "text of strangers", err: control.Errorf(control.KindNotFound, "a\x1b", "cannot find \x1b[2J"), code: cli.ExitFailed, want: "parley: cannot find ␛[2J\nhint: a␛\n"},

@@ -58,7 +58,7 @@ func NotConfigured(home configs.Home, cannot string) *control.Error {
 }
 
 // BeginHint is the hint where no home is yet: on a first machine, and on a further one.
-const BeginHint = "parley init; on a further machine of a fleet: parley join URL"
+const BeginHint = "parley init; on a further machine of a fleet: parley join"
 
 // CopiedHome returns an error if a home is a copy of another one; nil for every other home.
 // `cannot` says what is not done with a copy.

@@ -101,7 +101,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 		why := cli.NotConfigured(d.home, "")
 		do := why.Hint
 		if do == cli.BeginHint {
-			do = "parley install claude, or codex; on a further machine also: parley join URL, or a line"
+			do = "parley install claude, or codex; on a further machine also: parley join"
 		}
 		f := causes.Of(causes.NoHome, causes.Facts{Do: do})
 		f.Verdict = why.Message

@@ -150,7 +150,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 		}
 		v.Out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
 		v.Steps("parley install claude", "make it, and each session of claude an agent", "parley init", "make it alone: keys, a record in git, your name",
-			"parley join URL", "on a further machine: the fleet whose record is there",
+			"parley join", "on a further machine: by a line of parley fleet invite, or a URL",
 			"parley demo", "or watch two of them talk for a moment")
 		return nil
 	}
