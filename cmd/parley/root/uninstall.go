@@ -125,7 +125,7 @@ func (l *leaving) run(ctx context.Context) error {
 		return err
 	}
 	if cli.Configured(l.home) {
-		if err := l.dropHome(ctx); err != nil {
+		if err := l.dropHome(ctx, running && !leaves); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func (l *leaving) waits(ctx context.Context) (s control.Status, running bool) {
 	switch s.Record.Remote {
 	case "":
 		all = append(all, "the record has no remote: what other hosts have not heard is here alone")
-	case l.home.Shared():
+	case "parley://" + s.Host.String():
 		all = append(all, "this host carries the record of the fleet, and without it nobody can push: first, "+l.v.Command("parley fleet remote set URL")+" on each host")
 	}
 	for _, line := range all {
@@ -201,8 +201,8 @@ func (l *leaving) ask(ctx context.Context, question string) (string, error) {
 	return l.desk.Ask(ctx, fmt.Sprintf("\n%d of %d: %s", l.asked, l.questions, question))
 }
 
-// dropHome asks what becomes of the home, and does it.
-func (l *leaving) dropHome(ctx context.Context) error {
+// dropHome asks what becomes of the home, and does it. If the home is kept, its node may run on.
+func (l *leaving) dropHome(ctx context.Context, runs bool) error {
 	person, err := os.UserHomeDir()
 	if err != nil {
 		return fmt.Errorf("cannot tell where your home is: %w", err)
@@ -226,6 +226,9 @@ func (l *leaving) dropHome(ctx context.Context) error {
 	}
 	if answer == "keep" {
 		l.v.Out.Printf("kept: %s\n", term.Line(l.home.Dir))
+		if runs {
+			l.v.Note("Its node runs on; this ends it: " + l.v.Command("parley stop"))
+		}
 		return nil
 	}
 	if answer != "" && answer != "delete" {

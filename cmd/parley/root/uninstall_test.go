@@ -14,6 +14,8 @@ import (
 	"testing/iotest"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/node/control"
 )
 
 // lines is a terminal at which a person types a line for each question, and reads the questions.
@@ -43,7 +45,7 @@ func TestUninstall(t *testing.T) {
 		skill       bool // it stays
 		archive     bool
 	}{
-		{"nothing agreed", "\n\nkeep\n", cli.ExitDone, []string{"skills for codex", "What waits on", "3 of 3", "kept: ", "This removes it:\n\n  rm "}, true, true, false},
+		{"nothing agreed", "\n\nkeep\n", cli.ExitDone, []string{"skills for codex", "What waits on", "this host carries the record of the fleet", "3 of 3", "kept: ", "Its node runs on",  "This removes it:\n\n  rm "}, true, true, false},
 		{"all by default", "y\n\n\n", cli.ExitDone, []string{"out: skills for codex", "packed: ", "removed: "}, false, false, true},
 		{"for good", "n\nn\ndelete\n", cli.ExitDone, []string{"removed: "}, false, true, false},
 		{"a riddle", "n\nn\nyes\n", cli.ExitUsage, []string{`"yes" is none of Enter, delete and keep; it stays`}, true, true, false},
@@ -70,6 +72,7 @@ func TestUninstall(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			clitest.On(r, control.ShowStatus.Verb, control.Status{Host: "white", Fleet: "demo", Record: control.RecordStatus{Remote: "parley://white"}})
 			if code := r.Do("agent", "skill", "install", "codex"); code != cli.ExitDone {
 				t.Fatal(r.Err.String())
 			}
