@@ -146,7 +146,7 @@ func (d *doctor) ask(ctx context.Context) (sessions []control.Session) {
 // backups says what else has the record. While no node runs, only backups are known.
 func (d *doctor) backups(s control.Status) {
 	backup, err := configs.ReadBackup(d.home.Backed())
-	text := "for 7 days no other host was there, no remote has it, and no backup was made"
+	text := "within the last 7 days no other host was there, no remote had it, and no backup was made"
 	if err != nil {
 		text = err.Error()
 	}
