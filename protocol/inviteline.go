@@ -58,8 +58,8 @@ func inviteCheck(addresses string, data []byte) []byte {
 	return sum[:lineCheckSize]
 }
 
-// errCutOff says of a line that it is not whole.
-var errCutOff = errors.New("the line is not whole: it was cut off or changed when it was copied")
+// ErrCutOff says of a line that it is not whole.
+var ErrCutOff = errors.New("the line is not whole: it was cut off or changed when it was copied")
 
 // ParseInviteLine reads a line, in exactly the form that String gives it. It does not look at the
 // clock: see Expired.
@@ -74,15 +74,15 @@ func ParseInviteLine(line string) (i InviteLine, err error) {
 	at, code, ok := strings.Cut(rest, "/#")
 	data, decodeErr := base64.RawURLEncoding.Strict().DecodeString(code)
 	if ok && len(data) > 0 && data[0] != inviteVersion {
-		return i, fmt.Errorf("the line has form %d, and this parley reads form %d: bring parley up to date on both machines", data[0], inviteVersion)
+		return i, fmt.Errorf("the line has form %d, and this parley reads form %d: bring parley up to date on both machines, if the line is as it was printed", data[0], inviteVersion)
 	}
 	const head = 1 + 4 + ed25519.PublicKeySize + SecretSize + 1
 	if !ok || decodeErr != nil || len(data) < head+lineCheckSize {
-		return i, errCutOff
+		return i, ErrCutOff
 	}
 	data, check := data[:len(data)-lineCheckSize], data[len(data)-lineCheckSize:]
 	if string(check) != string(inviteCheck(at, data)) {
-		return i, errCutOff
+		return i, ErrCutOff
 	}
 	i.Expires = time.Unix(int64(binary.BigEndian.Uint32(data[1:])), 0).UTC()
 	key, err := nkeys.Encode(nkeys.PrefixByteUser, data[5:5+ed25519.PublicKeySize])

@@ -72,8 +72,18 @@ func invited(cmd *cobra.Command, p *cli.Program, o homes.Options) (*homes.Invite
 		if text == "" {
 			p.Err.Printf("The invitation line, which parley fleet invite prints on a host of the fleet:\n")
 		}
-		line, err := cli.Line(cmd.Context(), bufio.NewReader(p.Stdin))
-		if text = strings.TrimSpace(line); text == "" {
+		in := bufio.NewReader(p.Stdin)
+		line, err := cli.Line(cmd.Context(), in)
+		for text = strings.TrimSpace(line); err == nil && line != "\n"; text += strings.TrimSpace(line) {
+			if _, wrong := protocol.ParseInviteLine(text); !errors.Is(wrong, protocol.ErrCutOff) {
+				break
+			}
+			if p.Err.Terminal { // it was copied in pieces, as from a narrow window
+				p.Err.Printf("That is not all of the line. Its next piece, or Enter if there is none:\n")
+			}
+			line, err = cli.Line(cmd.Context(), in)
+		}
+		if text == "" {
 			if err != nil && !errors.Is(err, io.EOF) {
 				return nil, err
 			}
