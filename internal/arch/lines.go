@@ -22,7 +22,7 @@ func limits() []Limit {
 		{"gitsync", 18349},
 		{"internal", 8852},
 		{"internal/testkit", 3502},
-		{"node", 47366},
+		{"node", 47370},
 		{"node/control", 5094},
 		{"protocol", 8873},
 	}

@@ -192,7 +192,7 @@ func (b *Book) List(ctx context.Context, r control.InvitationsRequest) (control.
 	}
 }
 
-// Revoke answers control.RevokeInvitation.
+// Revoke answers control.RevokeInvitation. The warning of a line that is burnt ends too.
 func (b *Book) Revoke(_ context.Context, r control.InvitationName) (control.Invitation, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,6 +201,7 @@ func (b *Book) Revoke(_ context.Context, r control.InvitationName) (control.Invi
 		return control.Invitation{}, control.Errorf(control.KindNotFound, "parley fleet invite list", "cannot revoke an invitation line: there is no line %q", r.ID)
 	}
 	b.end(b.lines[i], control.LineRevoked, "")
+	b.Notices.Mended(burnt(b.lines[i]))
 	return b.lines[i].view(b.Now()), b.save()
 }
 

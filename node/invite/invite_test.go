@@ -342,6 +342,9 @@ func TestStolenLine(t *testing.T) {
 	if texts := strings.Join(i.notices.Texts(), "\n"); !strings.Contains(texts, "is burnt") || !strings.Contains(texts, k.Fingerprint) {
 		t.Errorf("status says %q", texts)
 	}
+	if _, err := i.Revoke(t.Context(), control.InvitationName{ID: line.ID()}); err != nil || len(i.notices.Texts()) > 0 {
+		t.Errorf("once it is revoked, status says %q: %v", i.notices.Texts(), err)
+	}
 }
 
 func TestOver(t *testing.T) {

@@ -124,9 +124,12 @@ func (b *Book) fail(l *line, why string) {
 		return // it is said already
 	}
 	b.end(l, control.LineBurnt, why)
-	b.Notices.Happened("the invitation line %s is burnt: %s", l.ID, why)
+	b.Notices.Latest(burnt(l), "the invitation line %s is burnt: %s; when you have seen to it: parley fleet invite revoke %s", l.ID, why, l.ID)
 	_ = b.save() // it counts no more either way, as long as this node runs
 }
+
+// burnt is what the warning of a burnt line is about.
+func burnt(l *line) string { return "line " + l.ID }
 
 func (b *Book) burn(l *line, why string) {
 	b.mu.Lock()

@@ -45,7 +45,7 @@ func TestUninstall(t *testing.T) {
 		skill       bool // it stays
 		archive     bool
 	}{
-		{"nothing agreed", "\n\nkeep\n", cli.ExitDone, []string{"skills for codex", "What waits on", "this host carries the record of the fleet", "3 of 3", "kept: ", "Its node runs on",  "This removes it:\n\n  rm "}, true, true, false},
+		{"nothing agreed", "\n\nkeep\n", cli.ExitDone, []string{"skills for codex", "What waits on", "this host carries the record of the fleet", "3 of 3", "kept: ", "Its node runs on", "This removes it:\n\n  rm "}, true, true, false},
 		{"all by default", "y\n\n\n", cli.ExitDone, []string{"out: skills for codex", "packed: ", "removed: "}, false, false, true},
 		{"for good", "n\nn\ndelete\n", cli.ExitDone, []string{"removed: "}, false, true, false},
 		{"a riddle", "n\nn\nyes\n", cli.ExitUsage, []string{`"yes" is none of Enter, delete and keep; it stays`}, true, true, false},
