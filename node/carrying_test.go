@@ -113,6 +113,7 @@ func TestFleetWithoutGitServer(t *testing.T) {
 	}
 	cHome := joinBy(t, a, "white")
 	c, stopC := runNodeWith(t, Options{Home: cHome, Version: "test"})
+	eventually(t, "the agent is known", func() bool { return len(seenAs(t, c, "black", control.HostLive).Agents) == 1 })
 
 	asked := say(t, c, "echo@black", "hello")
 	if answer := answerTo(t, c, asked.Path); answer.Body != "hello" {
