@@ -134,7 +134,7 @@ func TestInitOffersToTell(t *testing.T) {
 	p, ended := h.at(nil, "init", "--alias", "white", "--human", "nat")
 	p.Shows("Tell you on the desktop when something waits for you? [y/N]")
 	p.Type("\n")
-	p.Shows("Ring the bell of your terminals when something waits for you? [y/N]")
+	p.Shows("Ring the bell of your terminals when something waits? [y/N]")
 	p.Type("y\n")
 	p.Shows("✓ bell")
 	ended()

@@ -116,7 +116,7 @@ func addNotification(ctx context.Context, p *cli.Program, home configs.Home, r c
 // offerNotifications asks a person who makes a node by what they want to be told that something waits
 // for them. What does not work is said: it keeps no node from being made.
 func offerNotifications(ctx context.Context, p *cli.Program, home configs.Home, v cli.View) {
-	for _, offer := range [][2]string{{"desktop", "Tell you on the desktop when something waits for you? [y/N] "}, {"bell", "Ring the bell of your terminals when something waits for you? [y/N] "}} {
+	for _, offer := range [][2]string{{"desktop", "Tell you on the desktop when something waits for you? [y/N] "}, {"bell", "Ring the bell of your terminals when something waits? [y/N] "}} {
 		if offer[0] == "desktop" && !hasDesktop(p) || !p.Confirm(ctx, offer[1]) {
 			continue
 		}
