@@ -49,6 +49,9 @@ type sharer struct {
 func (s *sharer) fetch(ctx context.Context) error {
 	err := s.fetchOnce(ctx)
 	s.contact.fetched(err)
+	if err == nil && !s.progress.lag().behind {
+		s.contact.cleared() // a push that was under way when the refused was withheld may have ended since
+	}
 	return err
 }
 

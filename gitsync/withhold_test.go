@@ -100,6 +100,36 @@ func TestWithhold(t *testing.T) {
 	}
 }
 
+// A push was under way while its bad message was withheld, and was refused after that. Another host
+// pushed the rest, so that this one never pushed again, and its trouble stayed for good.
+func TestWithholdDuringAPush(t *testing.T) {
+	t.Parallel()
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	a.sync(t)
+	scanner(t, remote)
+	bad := testMessage(1, 1)
+	bad.Data = append(bad.Data, "my token is 1234\n"...)
+	a.append(t, bad)
+	refused := a.Sync(t.Context())
+	if refused == nil {
+		t.Fatal("the remote took it")
+	}
+	if _, err := a.Withhold(t.Context(), bad.Path.RepoPath()); err != nil {
+		t.Fatal(err)
+	}
+	a.contact.pushed(refused)
+	b.append(t, testMessage(2, 1))
+	b.sync(t)
+	if at := a.Status().Trouble; at.Kind != KindContent {
+		t.Fatalf("before it has fetched: %+v", at)
+	}
+	a.sync(t)
+	if at := a.Status().Trouble; at.Kind != KindNone {
+		t.Errorf("all is pushed: %+v", at)
+	}
+}
+
 // A file that is no message is kept in the home, and what the remote has of it stays.
 func TestWithholdFile(t *testing.T) {
 	t.Parallel()
