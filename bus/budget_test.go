@@ -24,6 +24,7 @@ func (c *clock) advance(by time.Duration) { c.ahead.Add(int64(by)) }
 // Meanwhile another host is answered. It prevents: a host that has others send it 16 MiB at a time
 // for a few hundred bytes.
 func TestHostThatAsksTooMuchIsToldToWait(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	at := clock{begin: time.Now()}
 	hub := newHost(t, f, "white")

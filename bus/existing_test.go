@@ -77,6 +77,7 @@ func TestExistingSystem(t *testing.T) {
 // The system is down when the node starts. It comes up and asks for no key. Then it is replaced by
 // one that asks for a key.
 func TestExistingSystemComesAndChanges(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	h := newHost(t, f, "white")
 	address := closedPort(t)

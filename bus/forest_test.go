@@ -283,6 +283,7 @@ func TestHostsBehindANATMeetAHubBehindThemInTheAlphabet(t *testing.T) {
 // It is drawn by lot which hosts reach which, and this changes. Hosts die and return. There is
 // never a cycle, and in the end no two trees are left that the rules could join.
 func TestForestSettlesWhoeverReachesWhom(t *testing.T) {
+	t.Parallel()
 	rounds, _ := strconv.Atoi(os.Getenv("PARLEY_SOAK"))
 	for n := range uint64(max(2, 4*rounds)) {
 		seed := n + 1

@@ -12,6 +12,7 @@ import (
 )
 
 func TestLinkReturnsWhenTheHubRestarts(t *testing.T) {
+	t.Parallel()
 	hub, leaf := pair(t)
 	links := hub.Addresses().Links
 	if err := hub.Close(); err != nil {

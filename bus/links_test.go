@@ -10,6 +10,7 @@ import (
 // looked before a link ended writes down what it saw after another has noted the end, and
 // the host is told of a link that is gone. What it says then reaches nobody.
 func TestLinksAreToldOnceHoweverManyLook(t *testing.T) {
+	t.Parallel()
 	hub, leaf := pair(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var looking sync.WaitGroup

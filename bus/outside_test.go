@@ -86,6 +86,7 @@ func awaitProblem(t *testing.T, h *host, words ...string) {
 // third client reads letters that anybody can read; who speaks in another's name
 // is refused; the server is killed and comes back.
 func TestPlainServerWithNkeys(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	one, two := newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	srv := natstool.Serve(t, users(nkeyUser(t, one), nkeyUser(t, two), reader))
@@ -128,6 +129,7 @@ func TestPlainServerWithNkeys(t *testing.T) {
 // A host whose key, or whose permissions, the system does not know yet says what
 // to ask for, and comes up when it is given.
 func TestPlainServerThatDenies(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	h, other := newHost(t, f, "white"), newHost(t, f, "black")
 	srv := natstool.Serve(t, users(nkeyUser(t, other)))
@@ -224,6 +226,7 @@ func writeFile(t *testing.T, name string, data []byte) string {
 // Two hosts with credentials files on a server of an operator; then one whose
 // credentials are of somebody else, until the file is replaced.
 func TestPlainServerWithCredentials(t *testing.T) {
+	t.Parallel()
 	o := newOperator(t)
 	srv := natstool.Serve(t, o.config)
 	f := newFleet()
@@ -253,6 +256,7 @@ func TestPlainServerWithCredentials(t *testing.T) {
 // The other ways to say who one is: a user nkey of its own, user and password, a
 // token, and inboxes below a prefix that the system prescribes.
 func TestPlainServerWithOtherLogins(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	one, two := newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	key := newKey(t)

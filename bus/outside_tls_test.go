@@ -43,6 +43,7 @@ func certificate(t *testing.T) (cert, key string) {
 // TLS as the system wants it: after the greeting, before it, and not at all for
 // a host that does not believe the certificate.
 func TestPlainServerWithTLS(t *testing.T) {
+	t.Parallel()
 	cert, key := certificate(t)
 	for name, first := range map[string]bool{"after the greeting": false, "first": true} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 // Each thing that can be wrong has its name.
 func TestProbeNamesTheCause(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	hub, other, asker := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, f, "black")
 	unknown, out := newHost(t, newFleet(), "red"), newHost(t, newFleet(), "blue")

@@ -442,6 +442,7 @@ func TestKeysThatCountNoLonger(t *testing.T) {
 // The record may learn of a host while its link is taken. What it says then counts for that link.
 // It prevents: a new hub behind which nobody is heard until a word of another host comes.
 func TestHubThatIsKnownWhileItLinksCarries(t *testing.T) {
+	t.Parallel()
 	f := newFleet()
 	hub, second := newHost(t, f, "white"), newHost(t, f, "yellow")
 	hub.opts.Links, second.opts.Links = "127.0.0.1:0", "127.0.0.1:0"

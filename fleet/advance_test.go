@@ -13,6 +13,7 @@ import (
 // and none was brought that it has not come to. It prevents: an event that comes twice or
 // never.
 func TestEveryStageIsBroughtOnce(t *testing.T) {
+	t.Parallel()
 	type stage struct {
 		of    protocol.Path
 		by    string

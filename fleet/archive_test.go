@@ -18,6 +18,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -76,6 +77,7 @@ func icy(t testing.TB, s *State, r *rand.Rand) *State {
 // mischief of TestMischiefDoesNotDependOnOrder. The state is frozen, adopted and restarted at any
 // moment, also while more is applied.
 func TestArchivedStateAnswersTheSame(t *testing.T) {
+	t.Parallel()
 	for seed := range seeds(25) {
 		c := newChaos(t, uint64(seed))
 		for range 5 + c.IntN(30) {
@@ -336,6 +338,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 // An archive that is cut short, has a flipped bit, or is of another record or form
 // is refused.
 func TestDamagedArchiveIsRefused(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	if err := folded(t, randomFleet(t, rand.New(rand.NewPCG(1, 1)))).Snapshot().Write(&out, ""); err != nil {
 		t.Fatal(err)
@@ -420,6 +423,7 @@ func FuzzArchive(f *testing.F) {
 // The cost of applying a message does not grow with the archive. Allocations are counted, and no
 // time is taken. Crosstalk D36.
 func TestApplyDoesNotGrowWithHistory(t *testing.T) {
+	scratch.Long(t)
 	cost := func(history int) float64 {
 		files := benchFiles(t, history+200, 0)
 		s := New(keys.Anchor{RecordID: testRecord})
@@ -440,6 +444,7 @@ func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 // The cost does not grow with the number of messages at one place of a chain either. A holder of a
 // key had made each further message cost the reading of all those before.
 func TestApplyDoesNotGrowWithForks(t *testing.T) {
+	scratch.Long(t)
 	cost := func(beside int) float64 {
 		h := newTestHost(t, "a", "a")
 		d := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hi"},

@@ -23,6 +23,7 @@ import (
 // joins of one alias, files that claim the path of another, references to
 // anything), the order in which its files arrive makes no difference.
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
+	t.Parallel()
 	for seed := range seeds(50) {
 		c := newChaos(t, uint64(seed))
 		c.ballot = seed%2 == 0

@@ -74,6 +74,7 @@ func (q *asking) team() (w protocol.InquiryTeam) {
 // Frame F13, F29, F36, F37, F39 to F42, F52 to F57 and others: who may write what, and when. It
 // prevents: words in another's name, after an end, in the head of a file or beside the inquiry pass.
 func TestFlowOfInquiries(t *testing.T) {
+	t.Parallel()
 	for _, c := range slices.Concat(flowsOfDeeds(), flowsOfGates(), flowsOfMail(), goodFlows()) {
 		t.Run(c.name, func(t *testing.T) {
 			q := newAsking(t)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/fleet/inquiries"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -60,6 +61,7 @@ func toMember(q *asking) {
 // Frame, what deeds say: each that says more, less or otherwise than its form is found, with its line. It
 // prevents: words that no field has room for, and texts that say nothing, pass as good.
 func TestStrictly(t *testing.T) {
+	scratch.Long(t)
 	topic := func(text string) violation {
 		return violation{"F49", inquiries.Detect, instead("the first store", text)}
 	}
@@ -185,6 +187,7 @@ func TestStrictly(t *testing.T) {
 
 // It prevents: an honest name, topic, report or quote passes for one that says too much or nothing.
 func TestStrictlyHonest(t *testing.T) {
+	scratch.Long(t)
 	names := []string{
 		"Health & Safety", "Research & Development", "Mixed methods research", "Hybrid cloud architecture", "Combination therapy", "All-hazards risk management",
 		"Input / output analysis", "OSI layers 2 and 3", "Any-cast routing", "Law and economics", "Overall equipment effectiveness",

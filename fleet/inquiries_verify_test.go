@@ -163,6 +163,7 @@ type violation struct {
 // Frame F3, F31, F67 and all other lines that are checked: each violation that is planted is found, with its line. It
 // prevents: a line that is said to hold, and that nothing could show to be broken.
 func TestPlantedViolationsAreFound(t *testing.T) {
+	t.Parallel()
 	found := map[string]bool{"F2": true, "F10": true, "F17": true, "F19": true, "F25": true} // by the tests below
 	for _, c := range violations() {
 		q := newAsking(t)

@@ -187,6 +187,7 @@ func answered(s *State) []string {
 // What revocations and rotations leave in is the same in whatever order and groups the files come. Some files may
 // never come. The state may be frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds(20)) {
 		p := newPens(t, seed)
 		if p.IntN(2) == 0 { // some never come

@@ -13,18 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// seeds returns how many random cases a test tries if it usually tries `usually`. There are many
-// with PARLEY_SOAK. There are few with the race detector, which makes them slow and finds nothing
-// in one goroutine.
+// fewCases says that tests try few random cases, which need not come to everything that can be.
+var fewCases = scratch.Raced || !scratch.Longer()
+
+// seeds returns how many random cases a test tries if it tries `usually` with PARLEY_LONG_TESTS: else
+// a third of them, and many with PARLEY_SOAK. There are very few with the race detector, which makes
+// them slow and finds nothing in one goroutine.
 func seeds(usually int) int {
 	switch {
 	case os.Getenv("PARLEY_SOAK") != "":
 		return 5000
-	case raced:
+	case scratch.Raced:
 		return max(1, usually/20)
+	case fewCases:
+		return usually / 3
 	default:
 		return usually
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -402,6 +403,8 @@ func TestTheLastDeedOfAPartyIsTheLatest(t *testing.T) {
 // It prevents: what a party does depends on whose clock is ahead when three hosts race: all
 // orders in which the deeds of one moment arrive give one party.
 func TestAMomentOfAPartyArrivesInEveryOrder(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	g := newGathering(t)
 	g.onBoth()
 	channel, begun := g.withK()

@@ -9,12 +9,14 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/fleet/parties/party"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // It prevents: a party of very many costs more with each deed, because a step reads or copies
 // all that was ever said in it.
 func TestAPartyOfAThousand(t *testing.T) {
+	scratch.Long(t)
 	g := newGathering(t)
 	const crowd = 1000
 	says := protocol.HostState{Host: "b", Humans: []protocol.Name{"zoe"}}

@@ -19,6 +19,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -57,6 +58,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 // Each story is told to a state that keeps everything in memory, and to states that
 // are frozen into an archive, or restarted from one, between its messages.
 func TestStories(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%d stories found, %v", len(files), err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -97,6 +98,7 @@ func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 // Which text answers which message without saying so is the same in every order of arrival, and
 // wherever the messages lie. It is the same from both ends, and as the rule has it.
 func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
+	t.Parallel()
 	found := 0
 	for seed := range seeds(15) {
 		w := &silence{Rand: rand.New(rand.NewPCG(uint64(seed), 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
@@ -144,6 +146,7 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 
 // The cost of finding such an answer does not grow with the channel.
 func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
+	scratch.Long(t)
 	cost := func(history int) float64 {
 		w := &silence{Rand: rand.New(rand.NewPCG(1, 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
 			at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC), host: newTestHost(t, "a", "a")}

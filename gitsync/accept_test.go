@@ -70,6 +70,7 @@ func exploded(t *testing.T, repo string) (packs []string) {
 // To go on without what is lost takes looks for objects in proportion to the record, and it ends
 // with its context. It prevents: in a record of some thousand messages it does not end.
 func TestAcceptLossIsLinear(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	looks := func(commits int) (count int) {
 		opts := lostAtTheBeginning(t, commits)

@@ -94,6 +94,7 @@ func TestUnsignedFloodIsRefused(t *testing.T) {
 // never weighed, and each was inflated whole to see that it is too large. Now the commit is refused
 // and named, and what is too large is not inflated even where it is let in.
 func TestFewLargeFilesAreWeighed(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)
@@ -167,6 +168,7 @@ func TestSignedMailIsNeverTooMuch(t *testing.T) {
 // fleet have signed is read out of the main that is not taken in: before the stranger's commit, in it
 // and after it.
 func TestSignedMailComesThroughAFlood(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	t.Run("builtin", testSignedMailComesThroughAFlood)

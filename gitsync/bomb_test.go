@@ -9,6 +9,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // repeated makes a tree of 10^n files that takes n+1 objects.
@@ -42,6 +44,7 @@ func nested(t *testing.T, repo string, depth int) string {
 // Somebody can push a few objects that stand for any number of files, or that lie any number of
 // folders deep. It prevents: hosts that visit each of these paths, and end for want of memory.
 func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for name, bomb := range map[string]func(*testing.T, string) string{
 		"wide": func(t *testing.T, repo string) string { return repeated(t, repo, 12) },

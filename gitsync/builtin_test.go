@@ -82,6 +82,7 @@ func isMixed(t testing.TB) bool { return strings.Contains(t.Name(), "/mixed") }
 // Records of both kinds share one remote. Whatever races, each message is there once, and git finds
 // nothing wrong.
 func TestCarriersOfBothKinds(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	t.Run("mixed/filled at once", TestTwoHostsFillOneRemoteAtOnce)
 	t.Run("mixed/pushed at once", func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestCarriersOfBothKinds(t *testing.T) {
 		for i := range 4 {
 			h := newHome(t, string(rune('a'+i)), remote)
 			if h.opts.Builtin = i%2 == 0; h.opts.Builtin {
-				h.share.git = carrier.New(h.store, remote, true)
+				h.share.git = carrier.New(nil, h.store, remote, true)
 			}
 			homes = append(homes, h)
 		}
@@ -150,7 +151,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
-	h.share.git = carrier.New(h.store, remote, true)
+	h.share.git = carrier.New(nil, h.store, remote, true)
 	if err := h.Append(t.Context(), []MessageFile{testMessage(1, 1)}); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 
 	work := t.TempDir()
 	gitOut(t, work, "clone", "--quiet", "--no-local", remote, ".")
-	into := carrier.New(h.store, work, true)
+	into := carrier.New(nil, h.store, work, true)
 	tip, _ := h.progress.main()
 	older, _, err := h.store.Ref(carrier.RemoteRef)
 	if err != nil || older != tip {
@@ -185,7 +186,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	if err := into.Push(t.Context(), tip, objects.Zero, false); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("into a work tree: %v", err)
 	}
-	if err := carrier.New(h.store, t.TempDir(), true).Push(t.Context(), tip, objects.Zero, false); !errors.Is(err, ErrRemote) {
+	if err := carrier.New(nil, h.store, t.TempDir(), true).Push(t.Context(), tip, objects.Zero, false); !errors.Is(err, ErrRemote) {
 		t.Errorf("into an empty folder: %v", err)
 	}
 }
@@ -247,7 +248,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		t.Setenv("HOME", home)
 		t.Setenv("USERPROFILE", home)
 		host := strings.Split(strings.TrimPrefix(url, "http://"), ":")[0]
-		closed := carrier.New(a.store, url, true)
+		closed := carrier.New(nil, a.store, url, true)
 		if err := closed.FetchMain(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".netrc") {
 			t.Errorf("without a password: %v", err)
 		}
@@ -258,7 +259,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		if err := closed.FetchMain(t.Context()); err != nil {
 			t.Errorf("with .netrc: %v", err)
 		}
-		if err := carrier.New(a.store, open+"-not", true).FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
+		if err := carrier.New(nil, a.store, open+"-not", true).FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
 			t.Errorf("a repository that is not there: %v", err)
 		}
 	})
@@ -344,7 +345,7 @@ func TestBuiltinGivesUpOnASilentRemote(t *testing.T) {
 		<-asked
 		cancel(stops)
 	}()
-	if err := carrier.New(a.store, server.URL+"/x.git", true).FetchMain(ctx); !errors.Is(err, stops) || !errors.Is(err, ErrRemote) {
+	if err := carrier.New(nil, a.store, server.URL+"/x.git", true).FetchMain(ctx); !errors.Is(err, stops) || !errors.Is(err, ErrRemote) {
 		t.Errorf("fetchMain: %v", err)
 	}
 }

@@ -26,7 +26,7 @@ func claimants(t *testing.T, count int, at func(i int) (remote string, builtin b
 	for i := range count {
 		remote, builtin := at(i)
 		h := newHome(t, fmt.Sprintf("host-%d", i), remote)
-		h.share.git = carrier.New(h.store, remote, builtin)
+		h.share.git = carrier.New(nil, h.store, remote, builtin)
 		all = append(all, h)
 	}
 	return all
@@ -77,6 +77,7 @@ func raceForClaims(t *testing.T, hosts []*home, names int) {
 // Several hosts race for claims, by either carrier and by both at once. One of them gets each
 // claim.
 func TestOneOfManyGetsAClaim(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for name, builtin := range map[string]func(int) bool{
 		"git program": func(int) bool { return false },
@@ -196,7 +197,7 @@ func TestAClaimWhoseAnswerIsLost(t *testing.T) {
 			}
 			h.close(t)
 			h.open(t)
-			h.share.git = carrier.New(h.store, url, builtin)
+			h.share.git = carrier.New(nil, h.store, url, builtin)
 			lost.Store(false)
 			away.Store(false)
 			if mine, err := h.Claim(t.Context(), "unclear", "x"); err != nil || !mine {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // inBubble runs a test with a clock that stands still while anything works. The clock jumps to the
@@ -213,6 +215,7 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 // each other, they need few pushes, and none is rejected. If each is on its own, they get in each
 // other's way and lose nothing. The clock counts pauses only.
 func TestEightHosts(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	const hosts, each = 8, 100
 	for _, c := range []struct {

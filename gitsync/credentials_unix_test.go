@@ -93,7 +93,7 @@ func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 	h := newHome(t, "a", url)
 	away := stranger(t)
 	redirecting := redirect(t, away.URL)
-	h.share.git = carrier.New(h.store, strings.Replace(redirecting, "://", "://nat:secret@", 1), false)
+	h.share.git = carrier.New(nil, h.store, strings.Replace(redirecting, "://", "://nat:secret@", 1), false)
 	if err := h.share.git.FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("fetch: %v", err)
 	}

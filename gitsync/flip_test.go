@@ -135,6 +135,7 @@ func readAll(t *testing.T, h *home) error {
 // TestFlippedBit prevents that a bit which a disk turned over makes a message another one, or makes
 // a record unusable that has a remote.
 func TestFlippedBit(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	for _, repacked := range []bool{false, true} {

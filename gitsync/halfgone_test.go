@@ -276,6 +276,7 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 // TestHalfARecordWithARemote prevents that the node stays cut off from its remote, or loses what
 // was only in its journal.
 func TestHalfARecordWithARemote(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	whole := bareRemote(t)
@@ -417,6 +418,7 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 // It prevents that a host whose record was put together anew removes messages and files from the
 // remote: those that others have pushed since the host looked last.
 func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("running=%v", running), func(t *testing.T) {

@@ -133,7 +133,7 @@ func (f *founding) makeRepository() error {
 	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
 		return err
 	}
-	f.git = carrier.NewOver(f.opts.Dial, f.store, f.opts.remote(), f.opts.Builtin)
+	f.git = carrier.New(f.opts.Dial, f.store, f.opts.remote(), f.opts.Builtin)
 	f.git.BePatient()
 	if f.opts.Ask {
 		f.git.MayAsk()

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // bombPack is a pack of some kB with a blob of `copies` MiB: a delta that copies one MiB again and
@@ -91,6 +93,7 @@ func pushRaw(t *testing.T, s carrier.Served, old, tip string, pack io.Reader) st
 // A host of the fleet pushes packs that are none, or that stand for much more than they are. It
 // prevents: a carrier that runs out of memory or disk, or whose repository is not what it was.
 func TestHostilePushes(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	w := newWires()
 	hub, shared := w.hub(t)
@@ -132,6 +135,7 @@ func TestHostilePushes(t *testing.T) {
 // come slowly, or change on the way. It prevents: a disk that fills with what was begun, and a host
 // that never has what the other one has once the line is good.
 func TestPacksThatNeverEnd(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	w := newWires()
 	hub, shared := w.hub(t)

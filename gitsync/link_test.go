@@ -23,6 +23,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // wires are the links between the hosts of a test.
@@ -303,6 +305,7 @@ func TestTheCarrierIsBack(t *testing.T) {
 
 // A first copy that is cut short goes on where it was.
 func TestFirstCopyGoesOn(t *testing.T) {
+	scratch.Long(t)
 	if testing.Short() {
 		t.Skip("it needs thousands of commits")
 	}
@@ -438,6 +441,7 @@ func (s *stingy) Write(p []byte) (int, error) {
 
 // A host that may push can move main forward and claim, and nothing else.
 func TestWhatOthersMayPush(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	w := newWires()
 	hub, shared := w.hub(t)
@@ -492,7 +496,7 @@ func TestWhatOthersMayPush(t *testing.T) {
 		t.Error(err)
 	}
 	gitOut(t, hub.repo(), "update-ref", "refs/parley/foreign-x", "main")
-	if heads, err := carrier.NewOver(w.dial, a.store, "parley://hub/record", false).Heads(t.Context()); err != nil || len(heads) != 1 {
+	if heads, err := carrier.New(w.dial, a.store, "parley://hub/record", false).Heads(t.Context()); err != nil || len(heads) != 1 {
 		t.Errorf("others see %v, %v", heads, err)
 	}
 }

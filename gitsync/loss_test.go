@@ -45,6 +45,7 @@ func (v *vandal) remove(path string) {
 // with its bytes. This holds though two hosts notice at the same time. Both are told what was done.
 // It prevents: loss by the right to push.
 func TestWhateverIsDoneToTheRemote(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	if scratch.Longer() {

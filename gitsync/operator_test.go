@@ -13,6 +13,8 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // commitByHand does what an operator does in a bare repository.
@@ -206,6 +208,7 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 // A crash of the system can leave the ref of main empty, or let it name what was never written. The
 // ref is put back to what it named, and nothing is lost.
 func TestOpenHealsMain(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	for name, breaks := range map[string]func(t *testing.T, h *home, ref string){
 		"empty":   func(t *testing.T, _ *home, ref string) { writeFile(t, ref, "") },

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // mostPacks bounds the packs of a record under any load of its own.
@@ -67,6 +69,7 @@ func TestFewPacksUnderManyCommits(t *testing.T) {
 
 // Every fetch of the git program leaves a pack.
 func TestFewPacksAfterManyFetches(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
@@ -116,6 +119,7 @@ func TestFewPacksInAnotherFolder(t *testing.T) {
 // Others push into the record, a pack each. These packs are joined as well. How many there are
 // meanwhile depends on how fast the others push.
 func TestFewPacksAfterManyPushes(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	a := newHome(t, "a", "")
 	stop := a.run(t)
@@ -140,6 +144,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 
 // Clones that are made while packs are written, replaced and joined find all that they need.
 func TestClonesDuringJoins(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	clones := 6
 	if os.Getenv("PARLEY_SOAK") != "" {

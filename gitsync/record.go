@@ -134,7 +134,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
 	}
-	r.share.git = carrier.NewOver(r.opts.Dial, r.store, r.opts.Remote, r.opts.Builtin)
+	r.share.git = carrier.New(r.opts.Dial, r.store, r.opts.Remote, r.opts.Builtin)
 	if r.opts.Patient {
 		r.share.git.BePatient()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -122,6 +123,7 @@ func TestAPushOfUnreadableAncestryReplacesNothing(t *testing.T) {
 }
 
 func TestTwoRecordsInterleaved(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)

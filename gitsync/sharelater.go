@@ -41,7 +41,7 @@ func (r *Record) Share(ctx context.Context, remote string) error {
 	if err != nil {
 		return fmt.Errorf("cannot share the record: %w", err)
 	}
-	git := carrier.NewOver(r.opts.Dial, r.store, remote, r.opts.Builtin)
+	git := carrier.New(r.opts.Dial, r.store, remote, r.opts.Builtin)
 	git.BePatient()
 	first, _ := r.progress.main()
 	err = git.Push(ctx, first, objects.Zero, true) // all that there is, while messages go on
@@ -88,7 +88,7 @@ func (s *sharer) fetchElsewhere(ctx context.Context) {
 		if other == host {
 			continue
 		}
-		err := carrier.NewOver(s.opts.Dial, s.store, gitremote.OfHost(other), s.opts.Builtin).FetchMain(ctx)
+		err := carrier.New(s.opts.Dial, s.store, gitremote.OfHost(other), s.opts.Builtin).FetchMain(ctx)
 		if err == nil {
 			s.turn += i + 1 // the next time another one is asked first
 			err = s.takeInElsewhere(ctx)

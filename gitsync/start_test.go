@@ -222,6 +222,7 @@ func foundAtStart() map[string]found {
 // TestFoundAtStart prevents that a home does not start, or not without a person, after what killed
 // programs and failing disks leave behind.
 func TestFoundAtStart(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	whole := newHome(t, "a", bareRemote(t))

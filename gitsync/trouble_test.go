@@ -194,7 +194,7 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 		h := newHome(t, "a", "")
 		remote := server.URL + "/x.git"
 		h.Record.opts.shared.Store(&remote)
-		h.share.git = carrier.New(h.store, remote, false)
+		h.share.git = carrier.New(nil, h.store, remote, false)
 		runFor(t, 10*time.Minute, h)
 		if s := h.Status(); s.Trouble.Kind != KindThrottled {
 			t.Errorf("status %+v", s.Trouble)
@@ -232,7 +232,7 @@ func TestTroubleOfRealRemotes(t *testing.T) {
 		h := newHome(t, "a", "")
 		h.Record.opts.shared.Store(&remote)
 		for _, builtin := range []bool{false, true} {
-			h.share.git = carrier.New(h.store, remote, builtin)
+			h.share.git = carrier.New(nil, h.store, remote, builtin)
 			err := h.share.fetch(t.Context())
 			if got := h.contact.fetchTrouble; err == nil || got == nil || got.Kind != want {
 				t.Errorf("%T and %s: %v, want kind %s", h.share.git, remote, got, want)

@@ -68,6 +68,7 @@ func conflicts(t *testing.T, h *home) []string {
 }
 
 func TestFilesChangedOnTwoSides(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	if scratch.Longer() {

@@ -4,10 +4,13 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // What waits is as old as its oldest part, in the journal or in a commit that the remote lacks.
 func TestWaitingSince(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)

@@ -41,6 +41,7 @@ func isAt(t *testing.T, n control.Service, session string, state control.AgentSt
 // The state of an agent follows from what its sessions say, the busiest session first. If they say
 // nothing, it follows from when the agent asks for its mail.
 func TestPresenceOfAnAgent(t *testing.T) {
+	t.Parallel()
 	var ahead atomic.Int64
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
 	addInbox(t, n, "mawjs")

@@ -17,6 +17,7 @@ import (
 // A host that was away while its agent got much mail catches up by git. The agent answers what it
 // owes in the order of the record, each message once.
 func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	count := scratch.Rounds(30, 120)

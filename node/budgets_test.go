@@ -381,6 +381,7 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 // answers, is held after max_conversation_runs. It prevents: a loop of runs without end, of which
 // nobody is told.
 func TestAnAnswererWithoutReceiptsIsHeld(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })

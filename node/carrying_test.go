@@ -105,6 +105,7 @@ func knows(t *testing.T, n *Node, p protocol.Path) {
 // Three hosts share a record without any git server. When the first is down, the third gets what it
 // lacks from the second, and when it is back nothing is lost.
 func TestFleetWithoutGitServer(t *testing.T) {
+	t.Parallel()
 	a, aHome, stopA := runCarrier(t, "black")
 	addExec(t, a, "echo", "cat")
 	b, _ := runNodeWith(t, Options{Home: joinBy(t, a, "oracle-world"), Version: "test"})

@@ -164,6 +164,7 @@ func refsOf(t *testing.T, remote string) []string {
 // whether the hosts hear each other or not. It prevents: two hosts that disagree for a moment about
 // who serves the name run one paid command twice (crosstalk C15).
 func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	for _, linked := range []bool{true, false} {
@@ -356,6 +357,7 @@ func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
 // has heard nobody since its start, and else once it has not heard the others for a while. It
 // prevents: a long run is paid twice though the remote is up.
 func TestALongRunIsNotTakenOver(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	for _, linked := range []bool{true, false} {
@@ -427,6 +429,7 @@ func aSlowGroup(t *testing.T, linked bool) (g *group, goOn func()) {
 
 // Without an answer of the remote nothing is run, and status says why.
 func TestNoClaimNoRun(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroupByGit(t)
@@ -464,6 +467,7 @@ func TestNoClaimNoRun(t *testing.T) {
 // A message that a host has claimed and not done is left alone until a person has it tried again.
 // Then there is another claim.
 func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroup(t, true)
@@ -607,6 +611,7 @@ func TestAClaimOfAHostThatIsGone(t *testing.T) {
 // not take that at first. Those who had lost the claim ask for it again. It prevents: the ref
 // stays, and nobody runs the message.
 func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	g := aGroupByGit(t)

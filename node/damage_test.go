@@ -113,6 +113,7 @@ func TestAMessageThatCannotBeReadIsSeen(t *testing.T) {
 // A message that stays unreadable is a dead letter in the end, with the reason. It can be listed
 // with the others.
 func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
+	t.Parallel()
 	n, bad := damagedMail(t, time.Millisecond)
 	pause(t, n, "mawjs", false)
 	if answer := answerTo(t, n, bad); answer.Act != protocol.ActFailed || !strings.Contains(answer.Body, "mawjs: cannot read "+bad.String()) {
@@ -128,6 +129,7 @@ func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
 // A message that can be read again, as when the record has brought it back, is answered as if
 // nothing had been.
 func TestAMessageThatIsReadAgainIsAnswered(t *testing.T) {
+	t.Parallel()
 	n, _ := trying(t, initHome(t, nil))
 	var reads atomic.Int32
 	load := n.serving.Load

@@ -19,6 +19,7 @@ import (
 // and not if somebody did. There are more messages than a fetch tells at a time, and the receipts
 // come last. It prevents: 40 commands run for 20.
 func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })

@@ -189,6 +189,7 @@ func TestAnExaminationAfterAStart(t *testing.T) {
 
 // Words that somebody else wrote in the agent's name are no evidence.
 func TestForgedWordsAreNoEvidence(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	addExamined(t, n, "mawjs", "", "")

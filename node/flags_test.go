@@ -22,6 +22,7 @@ import (
 // hosts that were there, also after a start, and on a host that joins afterwards. It prevents:
 // something wrong in the record of which only one host tells, or none.
 func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)

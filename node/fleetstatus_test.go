@@ -94,6 +94,8 @@ func TestFleetStatusSaysWhoIsSilent(t *testing.T) {
 // A host of an older version does not know the question. It counts as live, and the report says why
 // nothing more is known.
 func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	seenAs(t, hub, "white", control.HostLive)
@@ -110,6 +112,7 @@ func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 // A host that writes, and to which no link leads, is reached by git alone. What a host wrote before
 // it stopped does not make it such a host.
 func TestAHostIsReachedByGitAlone(t *testing.T) {
+	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	hub, _ := runNode(t, home)

@@ -16,6 +16,7 @@ import (
 // Plain mail dated 9999 is answered like any other. It prevents: a host that is dragged to the end
 // of all times, where all that it writes later stands too.
 func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
+	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)

@@ -73,6 +73,7 @@ func (g *garbler) spit() {
 // A host with a key sends garbage on every kind of subject. The garbage is counted. It ends
 // nothing, takes no memory, and keeps nobody from talking.
 func TestGarbageOfAHostWithAKey(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	// The test runs beside no other test: what others keep would count as what garbage takes.
 	const pieces = 2000

@@ -64,6 +64,7 @@ func seenAs(t *testing.T, n *Node, alias string, state control.HostState) contro
 }
 
 func TestHostsAreShownAndPinged(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, stop, _ := linkedTo(t, hub, "white")
 	addExec(t, white, "shout", "cat")
@@ -126,6 +127,7 @@ func TestAKilledHostIsAway(t *testing.T) {
 // A host that is killed is soon away also for hosts that heard it through another host. Their clock
 // stands still, so that no time passes that could do it.
 func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)
@@ -150,6 +152,7 @@ func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 
 // A host stays live if its link is made anew at once, or if it is heard another way.
 func TestAHostThatIsThereStaysLive(t *testing.T) {
+	t.Parallel()
 	hub, white := linkedPair(t)
 	seen, _ := hub.live.PresenceOf("white")
 	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // the host has spoken since; the host answers
@@ -165,6 +168,7 @@ func TestAHostThatIsThereStaysLive(t *testing.T) {
 }
 
 func TestClockDifferenceIsMeasured(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	_, _, clock := linkedTo(t, hub, "white")
 	clock.forward(3 * time.Minute)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // In a partition both sides resume an inquiry, each for its own half of the fleet, and go on. When
@@ -13,6 +15,7 @@ import (
 // other did meanwhile counts, and the inquiry comes to its end once.
 // Frame F82, R54.
 func TestInquiryHasOneCoordinatorAfterAPartition(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	st := newStage(t)
 	link, remote := newWire(t), bareRemote(t)

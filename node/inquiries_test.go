@@ -207,6 +207,7 @@ func (s *sitting) wrapsUp(id string) control.Frame {
 // ended.
 // Frame F39, F40, F41, F42, F43.
 func TestInquiryLosesAHost(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
@@ -263,6 +264,7 @@ func TestInquiryLosesAHost(t *testing.T) {
 // It does so from the record alone. No member runs twice except one that was cut short.
 // Frame F84.
 func TestInquiryOutlivesItsNode(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
@@ -305,6 +307,7 @@ func TestInquiryOutlivesItsNode(t *testing.T) {
 
 // A member that was cut short by the end of its node has failed. The human decides.
 func TestInquiryMemberCutShort(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
@@ -390,6 +393,7 @@ func TestInquiryEscLeavesNothingOfALateWriter(t *testing.T) {
 // writes nothing that counts any more.
 // Frame F82, R54.
 func TestInquiryResumedElsewhere(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)
@@ -463,6 +467,7 @@ func TestInquiryResumedElsewhereLosesAHost(t *testing.T) {
 // Without a bus, git alone carries an inquiry over two hosts. Without a remote, the bus alone does.
 // Gates are answered at the host whose human has the decider's key.
 func TestInquiryByOneWayAlone(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	for name, way := range map[string]func(t *testing.T) (a, b *Node){
@@ -569,6 +574,7 @@ func TestInquiryGateDisturbsNoMember(t *testing.T) {
 // Members are made on the hosts that have what the fleet's policy names. It prevents: a member
 // fails at once on a host that does not have it, and its human has to say what becomes of it.
 func TestMembersAreMadeWhereTheyCanBe(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)

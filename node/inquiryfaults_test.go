@@ -53,6 +53,7 @@ func TestInquiryLosesAPeer(t *testing.T) {
 // call is tried again if the human waits. It prevents: a dialogue that stands, and nobody but the
 // peer's host knows that.
 func TestInquiryOfAPeerThatFails(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	st := newStage(t)

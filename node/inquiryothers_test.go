@@ -8,12 +8,15 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // An inquiry of another host runs an agent of this one: what it asks stands in a fence, and each run
 // counts in the agent's budget. It prevents: the words of another host stand among parley's own, and it
 // has an agent run without end.
 func TestInquiryOfAnotherHostIsBounded(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	st := newStage(t)
 	hub, _ := aHub(t)

@@ -77,6 +77,7 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 // again, runs once more what it has answered long ago; or it never runs anything again, although no
 // other node has its name.
 func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)

@@ -92,6 +92,8 @@ func homeOfBooks(t *testing.T, remote string) (configs.Home, protocol.Path) {
 // One object of a file that is no message is lost, or a folder of such files. It prevents: the node
 // does not start again, or runs no agent for ever, or makes nothing anew of what it can.
 func TestStartWithoutAFileThatIsNoMessage(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	scratch.Unraced(t)
 	home, said := homeOfBooks(t, "")
 	explode(t, home.Record())
@@ -171,6 +173,7 @@ func TestManyLostFilesAreToldOnce(t *testing.T) {
 // A file that is no message was not pushed yet when the disk lost it. It prevents: nothing is
 // pushed any more, because git wants all that main names.
 func TestALostFileThatWasNotPushed(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	home, _ := homeOfBooks(t, remote)
 	if err := os.Rename(remote, remote+".away"); err != nil {

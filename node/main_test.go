@@ -16,7 +16,7 @@ import (
 const sendVar = "PARLEY_NODE_TEST_SEND"
 
 // TestMain lets this test binary be programs that send. Most of the time nodes wait for each other,
-// for git and for the clock. So twice as many tests run at a time as there are processors, unless
+// for git and for the clock. So four times as many tests run at a time as there are processors, unless
 // -parallel says otherwise, or the race detector keeps the processors busy. Memory is collected less
 // often, up to a gigabyte of it: a quarter of what the nodes computed was that.
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	if !scratch.Raced {
 		debug.SetMemoryLimit(1 << 30)
 		debug.SetGCPercent(400)
-		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 	}

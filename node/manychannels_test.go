@@ -16,6 +16,7 @@ import (
 // Thousands of channels are fetched, listed and written to, and a node starts with them. It
 // prevents: work for each channel that looks at all channels.
 func TestThousandsOfChannels(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	const count = 2000

@@ -153,6 +153,7 @@ func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
 // A burst that is more than the receiver can queue arrives whole and once, with the remote out of
 // reach. What the bus dropped is asked for again.
 func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	total, room := 1600, 30_000
 	if os.Getenv("PARLEY_SOAK") != "" {

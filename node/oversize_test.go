@@ -16,6 +16,7 @@ import (
 // is judged alike on every host, whatever the hosts' limits are. Up to 1 MiB it is a message. A
 // larger file is no message, and is named.
 func TestMessagesOverTheLimit(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })

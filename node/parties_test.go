@@ -15,6 +15,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/parties"
 	"github.com/parleyfleet/parley/internal/testkit/dump"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -222,6 +223,7 @@ func TestPartyTellsNobodyAgainstItsRules(t *testing.T) {
 // the middle, with the remote out of reach. Both sides go on. Afterwards all hosts show the same,
 // byte for byte, and the record tells it to somebody who has git alone.
 func TestAPartyOverThreeHosts(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	link := newWire(t)

@@ -144,6 +144,7 @@ func containsAll(list, want []string) bool {
 // back, every host has everything once, by the bus alone. It still has everything once when the
 // remote is back too and a node starts anew.
 func TestPartitionHealsByTheBusAlone(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	each := scratch.Rounds(15, 40)
 	remote := bareRemote(t)

@@ -82,6 +82,7 @@ func profileOf(t *testing.T, n *Node, r control.ProfileRequest) control.Profile 
 // operator's own word before all rules in every prompt of that agent, also of one that accepts only
 // verified mail (R73).
 func TestAPushedProfileIsTextOfOthers(t *testing.T) {
+	t.Parallel()
 	scratch.Unraced(t)
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
@@ -168,6 +169,8 @@ func TestAPushedProfileIsTextOfOthers(t *testing.T) {
 // It prevents: two pushed files with the name of one profile stop an agent, and two such files for
 // each name all agents of all hosts. Nothing waits for them: both are left out.
 func TestTwoProfilesStopNobody(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	scratch.Unraced(t)
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))

@@ -86,6 +86,7 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 // away of the files that are no messages. It prevents: only one of the two knows that the host file
 // of another program is gone, or that a file was mended for which a warning stands.
 func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)

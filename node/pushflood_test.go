@@ -15,6 +15,7 @@ import (
 // A stranger's push that is too large to be taken in kept the mail of all hosts from each other, where
 // git alone carries it. What a known host has signed still comes, and starts agents.
 func TestAPushThatIsTooLargeHoldsUpNoMailOfKnownHosts(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)

@@ -40,6 +40,8 @@ var pushedFiles = []struct{ name, script, refused string }{
 // It prevents: one file that somebody pushes keeps every host of the fleet from starting again, for
 // ever; or a host writes into a record of another version or another's.
 func TestAPushedFileKeepsNoNodeDown(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	scratch.Unraced(t)
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("needs sh")

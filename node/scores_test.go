@@ -83,6 +83,7 @@ func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 
 // Work-with W176: how long a decision stays open follows from how the other agent is reached.
 func TestHowLongADecisionStaysOpen(t *testing.T) {
+	t.Parallel()
 	scratch.Unraced(t)
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")

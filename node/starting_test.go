@@ -37,6 +37,7 @@ func TestStartTellsItsProgress(t *testing.T) {
 
 // After a rebuild a node says what the record says, and so does the search.
 func TestRebuild(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	home, n, stop := busyHome(t)

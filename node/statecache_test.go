@@ -222,6 +222,7 @@ func closeNode(t *testing.T, n *Node) {
 // A state from the cache, with what came since, gives the same answers as a state that is read from
 // the whole record, whatever happened to the cache in between.
 func TestStateFromTheCacheIsTheSame(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	home, n, stop := busyHome(t)
@@ -383,6 +384,7 @@ func withoutWarnings(answers []string) []string { return answers[:len(answers)-1
 // The cache is written while two hosts talk. What comes in the middle of it, by whichever way, is
 // neither lost nor doubled.
 func TestFreezingWhileHostsTalk(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })

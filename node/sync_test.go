@@ -38,6 +38,7 @@ func synced(t testing.TB, n *Node, r control.SyncRequest) (texts []string, event
 // Work-with W30, W53, W54, W195: checks go to partners of this host and of another host, side by
 // side. Each says by which way it goes, and the results are the same whichever way they come.
 func TestSyncWithSeveralAtOnce(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	addInbox(t, hub, "skills")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
@@ -48,6 +49,7 @@ func linesOfTrace(steps []control.TraceStep) (lines []string) {
 // The trace says what each host knows, in one order, and what was sent because of it. It prevents:
 // a person who asks why there is no answer has to look into the logs of two machines.
 func TestTraceAcrossTheFleet(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	hub, _ := aHub(t)
 	home := homeLinkedTo(t, hub, "white")

@@ -30,6 +30,7 @@ func (c *stopped) now() time.Time {
 // time. It prevents: a view of the work of two depends on the host that shows it, on what came
 // first, or by which way it came.
 func TestViewsAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	scratch.Unraced(t)
 	clock := new(stopped)
 	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })

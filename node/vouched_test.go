@@ -78,6 +78,7 @@ func pushFile(t *testing.T, clone, path string, data []byte) {
 // that of a host that the founder has seen. This holds on hosts that are there and on a host that
 // joins later.
 func TestBackdatedJoinTakesNothing(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	remote := bareRemote(t)

@@ -57,6 +57,7 @@ func is(t *testing.T, n *Node, agent string, state control.AgentState) {
 // command that helps and where it is to be typed. It prevents: a person has to look with four commands
 // on two machines.
 func TestWhyFromAfar(t *testing.T) {
+	scratch.Long(t)
 	scratch.Unraced(t)
 	t.Parallel()
 	hub, _ := aHub(t)

@@ -91,6 +91,7 @@ func (w *window) shown() (gates [][]string) {
 // gate that is not the one that was shown, a question that cannot be left, a key that a question which
 // was taken back has swallowed, and a terminal that is left in disorder.
 func TestConsoleDecidesAtItsTerminal(t *testing.T) {
+	t.Parallel()
 	h := newStoryHost(t, "white")
 	h.start()
 	h.hasGates()

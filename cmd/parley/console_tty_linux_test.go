@@ -9,6 +9,7 @@ import (
 // the console leaves for that. It prevents: an unlock of their key outlives the gate for which it was
 // given, and a console that is blind after its node was restarted.
 func TestConsoleAtATerminal(t *testing.T) {
+	t.Parallel()
 	h := newStoryHost(t, "white")
 	h.start()
 	h.hasGates()

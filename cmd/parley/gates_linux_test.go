@@ -59,6 +59,7 @@ func (h *storyHost) hasGates() {
 // stray word decides something, what was answered elsewhere is decided again, in the walk or by a command
 // that had shown it before, the passphrase is asked for at each gate, what opens meanwhile is left out, and an agent is asked.
 func TestGatesAreWalkedThrough(t *testing.T) {
+	t.Parallel()
 	h := newStoryHost(t, "white")
 	h.start()
 	h.hasGates()

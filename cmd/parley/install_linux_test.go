@@ -12,6 +12,7 @@ import (
 // machine is a host of the fleet, its node runs, and parley is in the program. It prevents: a
 // newcomer who is in the program, and in no fleet.
 func TestInstallTakesAnInvitationLine(t *testing.T) {
+	t.Parallel()
 	white := newStoryHost(t, "white")
 	white.start()
 	line := strings.TrimSpace(white.must("fleet", "invite", "--listen", "127.0.0.1:0", "--yes", "--json"))

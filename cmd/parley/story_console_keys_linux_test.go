@@ -12,6 +12,7 @@ import (
 // It prevents: a decision that is asked when the human's key is replaced or ends counts with the old key,
 // or the console ends with it.
 func TestConsoleWhileAKeyEnds(t *testing.T) {
+	t.Parallel()
 	h := newStoryHost(t, "white")
 	h.start()
 	h.hasGates()

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -130,6 +131,7 @@ var journalDamages = []struct {
 // damaged. It prevents: an acknowledged message is gone, and status says nothing of it; or one that
 // is elsewhere is lost or doubled.
 func TestChaosOfTheJournal(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	rounds := 2
 	if os.Getenv("PARLEY_SOAK") != "" {

@@ -160,7 +160,7 @@ func TestTwoHundredHeysFromTenProcesses(t *testing.T) {
 func killRounds(t *testing.T) int {
 	text := os.Getenv("PARLEY_SOAK")
 	if text == "" {
-		return 10
+		return 5
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // A program that asks a node during its start waits until the node has its bus and its doors. It
 // prevents: a request that panics because an agent was added too early, and a status that names no
 // address.
 func TestAskedWhileItStarts(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	h := newStoryHost(t, "white", "--listen", "127.0.0.1:0")
 	for i := range 10 {

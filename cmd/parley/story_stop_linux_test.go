@@ -17,6 +17,8 @@ import (
 // away or does not answer. It prevents: a message that was taken and is in no commit afterwards,
 // and a node that does not end.
 func TestSIGTERMUnderLoad(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	for name, trouble := range map[string]func(t *testing.T, remote string){
 		"the remote answers": func(*testing.T, string) {},
 		"the remote is gone": func(t *testing.T, remote string) {
@@ -87,6 +89,7 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 // which somebody waits, and when a start fetches a record anew. What else git may hang at is tried
 // in gitsync.
 func TestSIGTERMWhileGitHangs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		atStart bool // record.git is gone

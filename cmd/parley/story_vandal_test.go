@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nkeys"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -84,6 +85,7 @@ func (v *vandal) push(h *storyHost) {
 // there. Each deed is named and has no effect. It prevents: the right to push being the right to
 // speak for everybody.
 func TestVandalsAreNamedAndWithoutEffect(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	remote := sharedRepository(t)
 	white := newStoryHost(t, "white", "--remote", remote)

@@ -81,15 +81,10 @@ var (
 	ErrNoMain = errors.New("the remote has no branch main")
 )
 
-// New makes a carrier between a store and a remote. It uses the git program if that is installed
-// and `builtin` is false, because git knows the user's ssh configuration and credentials. Otherwise
-// it uses parley's own code.
-func New(store *objects.Store, remote string, builtin bool) Carrier {
-	return NewOver(nil, store, remote, builtin)
-}
-
-// NewOver is New for a remote that may be another host (gitremote.Host), which `dial` reaches.
-func NewOver(dial Dial, store *objects.Store, remote string, builtin bool) Carrier {
+// New makes a carrier between a store and a remote, which may be another host (gitremote.Host) that
+// `dial` reaches. It uses the git program if that is installed and `builtin` is false, because git
+// knows the user's ssh configuration and credentials. Otherwise it uses parley's own code.
+func New(dial Dial, store *objects.Store, remote string, builtin bool) Carrier {
 	var link *linked
 	if host, record, ok := gitremote.Host(remote); ok {
 		link = &linked{host: host, record: record, dial: dial}

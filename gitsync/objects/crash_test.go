@@ -76,6 +76,8 @@ func crashChild(dir string) error {
 // TestKillDuringJoins kills a process at random moments. The process does little else than joining.
 // It prevents: an object that a crash between the packs loses.
 func TestKillDuringJoins(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	rounds := 20
 	if os.Getenv("PARLEY_SOAK") != "" {
 		rounds = 150

@@ -11,6 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // randomTree returns entries in git's order. Some names are those of messages.
@@ -103,6 +105,8 @@ func FuzzTreeDelta(f *testing.F) {
 // Trees that came from each other one by one, through more than one pack, are read back whole. Git
 // agrees.
 func TestTreesInARowAreDeltas(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	s := newStore(t)
 	random := rand.New(rand.NewPCG(13, 14))
 	base, err := func() (Hash, error) {

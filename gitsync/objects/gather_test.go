@@ -21,6 +21,7 @@ func (s *Store) looseFiles(t testing.TB) []string {
 // Loose objects, such as those that an operator's commits and small pushes leave, are gathered when
 // there are many. Young ones stay, because a commit may be about to name them.
 func TestManyLooseObjectsAreGathered(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for range 20 {
 		h.commit(t, "data", 150)

@@ -136,6 +136,7 @@ func TestJoinKeepsEveryObject(t *testing.T) {
 
 // Packs of git have deltas of both kinds, and the same object stands in several of them.
 func TestJoinPacksOfGit(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	for n := range 2 * joinAbove {
 		for range 6 {
@@ -260,6 +261,7 @@ func TestJoinDoesNotCopyDamage(t *testing.T) {
 // The packs that a joined pack replaces may still be there. Then a gc leaves out what they hold, or
 // what the joined pack holds. Neither may go as long as an object would be missed without it.
 func TestGcBetweenJoinAndRemoval(t *testing.T) {
+	t.Parallel()
 	for _, repack := range [][]string{{"repack", "-adq"}, {"gc", "--quiet", "--prune=now"}, {"repack", "-dq", "--geometric=2"}} {
 		h := newHistory(t)
 		for range joinAbove + 2 {
@@ -410,6 +412,7 @@ func TestMultiPackIndexAfterACrash(t *testing.T) {
 // TestAnyOrderOfWork does commits, joins, gc by git, crashes and restarts in random order. Every
 // object stays readable at every step.
 func TestAnyOrderOfWork(t *testing.T) {
+	t.Parallel()
 	rounds := 40
 	if os.Getenv("PARLEY_SOAK") != "" {
 		rounds = 300

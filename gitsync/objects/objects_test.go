@@ -58,6 +58,7 @@ func install(t testing.TB, s *Store, b *Builder) {
 // TestUpdateAndDiffAgreeWithGit makes random changes to a tree, by Update and by git itself. It
 // compares names, differences and lookups.
 func TestUpdateAndDiffAgreeWithGit(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "a.b", "a0", "a-b", "b", "ab", "A", "ä", "z"}
@@ -330,6 +331,7 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 }
 
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var b Builder
 	one := b.Commit(Commit{Author: Identity{"a\n<", "b>"}, Committer: Identity{"a", "b"}, When: time.Unix(1, 0), Message: "one\n\n"})

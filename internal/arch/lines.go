@@ -19,7 +19,7 @@ func limits() []Limit {
 		{"cmd", 32680},
 		{"configs", 3747},
 		{"fleet", 18902},
-		{"gitsync", 18349},
+		{"gitsync", 18347},
 		{"internal", 8852},
 		{"internal/testkit", 3502},
 		{"node", 47370},

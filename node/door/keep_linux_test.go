@@ -41,6 +41,7 @@ func TestKeptIsAsAlone(t *testing.T) {
 
 // One keeper runs one command after another. Nothing of a command is there for the next one.
 func TestKeeperGoesOn(t *testing.T) {
+	t.Parallel()
 	s := newSwitchboard(t)
 	var keepers keeper.Pool
 	t.Cleanup(keepers.Close)
@@ -96,6 +97,7 @@ func TestKeptRunawayEndsWithItsRun(t *testing.T) {
 
 // An orphan in a session of its own has its run's keeper among its ancestors.
 func TestKeptOrphanIsKnown(t *testing.T) {
+	t.Parallel()
 	s := newSwitchboard(t)
 	root := make(chan int, 1)
 	c := kept(t, s.command("runaway-parent"))
@@ -159,6 +161,7 @@ func TestKeeperEnded(t *testing.T) {
 // It prevents: a program that has ended its first thread and lives on in another looks like one
 // that has ended, and is not ended.
 func TestKeptWithoutItsFirstThread(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("needs python3")
@@ -176,6 +179,7 @@ ctypes.CDLL(None).pthread_exit(None)
 
 // A control group knows what belongs to a run even if the run's keeper was ended.
 func TestControlGroup(t *testing.T) {
+	t.Parallel()
 	probe := keeper.NewGroup("probe"+fmt.Sprint(os.Getpid()), keeper.Limits{})
 	if probe == nil {
 		t.Skip("this process may not make control groups")

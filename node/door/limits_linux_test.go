@@ -70,6 +70,7 @@ func TestLimitedNotStarted(t *testing.T) {
 }
 
 func TestLimitOfCPU(t *testing.T) {
+	t.Parallel()
 	busy := keeper.Limits{CPU: time.Second}
 	const problem = "ended: used more than 1s of processor time"
 	wantLimited(t, runToEnd(t, limited(t, busy, "while :; do :; done")), problem)

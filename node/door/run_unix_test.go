@@ -57,6 +57,7 @@ func TestRunStopped(t *testing.T) {
 // A process that moved to a session of its own is not for the node to end, and must not hang the
 // node.
 func TestRunRunaway(t *testing.T) {
+	t.Parallel()
 	s := newSwitchboard(t)
 	c := s.command("runaway-parent")
 	c.Grace = 20 * time.Millisecond

@@ -136,6 +136,7 @@ func TestSplitCommandSaysWhatToDo(t *testing.T) {
 
 // A deeply nested line must not exhaust the stack.
 func TestSplitCommandNested(t *testing.T) {
+	t.Parallel()
 	for _, open := range []string{"(", "$(", "a | "} {
 		if _, err := SplitCommand(strings.Repeat(open, maxLine/len(open))); err == nil {
 			t.Errorf("%q nested: no error", open)

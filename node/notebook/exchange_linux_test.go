@@ -12,6 +12,7 @@ import (
 // It prevents: a program has a file open when the file is replaced, and what it writes a moment
 // later goes into a deleted file.
 func TestAProgramKeepsAFileOpen(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	root := folderAt(t, dir)
 	if _, err := edit(root, "topic.md", sheet("- [A1] one").Render); err != nil {

@@ -61,6 +61,7 @@ func find(files map[string]string, text string) (names []string) {
 // A file is put away while an editor saves it. It prevents: a save between a link and a removal is
 // lost.
 func TestAnEditorSavesWhatIsPutAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	root := folderAt(t, dir)
 	const saves = 800

@@ -85,6 +85,7 @@ func agentIn(t *testing.T, name string) configs.Agent {
 // Somebody saves a topic's file while it is written, in each of the ways in which editors save. It
 // prevents: what was saved at that moment is lost.
 func TestAnEditorSavesMeanwhile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
 	if err != nil {

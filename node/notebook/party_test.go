@@ -64,6 +64,7 @@ func valid(t *testing.T, data []byte) {
 // Work-with W143: a program that reads a party's file while it changes sees all of the file, as it
 // was or as it is now. A file in which nothing changed stays the same file.
 func TestReadersOfAPartysFile(t *testing.T) {
+	t.Parallel()
 	d, files := partyDesk(t)
 	name := filepath.Join(files, "parties", "tmux-design.json")
 	if got := d.with(t, gathered("tmux-design", 0, 0)); !slices.Equal(got, []string{"parties/tmux-design.json"}) {

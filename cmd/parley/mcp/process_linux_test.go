@@ -100,6 +100,7 @@ func TestClientDies(t *testing.T) {
 
 // Ten thousand calls, good and bad, cost no memory that stays.
 func TestMemoryStaysFlat(t *testing.T) {
+	t.Parallel()
 	calls, warm := 1000, 500
 	if scratch.Longer() {
 		calls, warm = 10_000, 2000

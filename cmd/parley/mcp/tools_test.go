@@ -133,6 +133,7 @@ func fencedIn(t *testing.T, text, words string) {
 // A wait brings what comes, tells that it goes on, and ends where the client gives it up: at the
 // node, which goes on to wait for nobody.
 func TestWaits(t *testing.T) {
+	t.Parallel()
 	n := startNode(t)
 	told := make(chan *mcp.ProgressNotificationParams, 1)
 	o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

@@ -115,7 +115,7 @@ func condition(cond string) (bool, error) {
 	return false, fmt.Errorf("there is no condition %q", cond)
 }
 
-// until runs a command again and again until its output matches:
+// until runs a command again and again until its output matches, in pauses longer than its start:
 // until REGEXP COMMAND ARG…
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -123,7 +123,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline, pause := time.Now().Add(scratch.Patience()), 20*time.Millisecond; ; pause = min(pause*3/2, 150*time.Millisecond) {
+	for deadline, pause := time.Now().Add(scratch.Patience()), 50*time.Millisecond; ; pause = min(pause*3/2, 200*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		if out := ts.ReadFile("stdout"); err == nil && want.MatchString(out) {
 			return

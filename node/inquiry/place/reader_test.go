@@ -166,6 +166,7 @@ func TestAgentsRepositoryLeadsNowhere(t *testing.T) {
 // It prevents: a folder that never ends, or is larger than what is taken, fills the disk or holds
 // the node up, and stays where it was refused.
 func TestAgentsFolderIsBounded(t *testing.T) {
+	t.Parallel()
 	deep := filepath.Join("d", strings.TrimSuffix(strings.Repeat("d/", maxDepth), "/"))
 	for name, test := range map[string]struct {
 		fill func(dir string)

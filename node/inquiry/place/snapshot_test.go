@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 )
 
 // gitIn runs git in a folder and returns what it prints.
@@ -290,6 +292,7 @@ func tooLarge(t *testing.T, dir string) {
 
 // A folder with too much is refused before it is copied. An empty folder is refused too.
 func TestSnapshotBounds(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		fill func(dir string)
 		want string
@@ -419,6 +422,8 @@ func TestSplitCommit(t *testing.T) {
 // prevents: git's list of them is read whole before it is bounded, or has no end because the folders
 // are empty.
 func TestSnapshotOfTreeBomb(t *testing.T) {
+	scratch.Long(t)
+	t.Parallel()
 	for name, test := range map[string]struct{ leaf, want string }{
 		"files": {"100644 blob %[1]s\ta\n", "more than 20000 files"}, "links": {"120000 blob %[1]s\ta\n", "more than 32 MiB of names"}, "folders": {"", "more than 32 MiB of names"},
 	} {
@@ -468,6 +473,7 @@ func FuzzReadTree(f *testing.F) {
 // Members that begin together take the same files at once. It prevents: one removes what another
 // has just put there, while it is copied for a member.
 func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "a.txt"), []byte("a"), 0o600); err != nil {
 		t.Fatal(err)
@@ -496,6 +502,7 @@ func TestSnapshotTakenTwiceAtOnceStays(t *testing.T) {
 
 // It prevents: a repository that somebody else wrote has git print as much as it likes into memory.
 func TestWhatGitPrintsIsBounded(t *testing.T) {
+	t.Parallel()
 	dir := repository(t, map[string]string{"long": strings.Repeat("\n", maxListing+1)})
 	if _, err := RunGit(t.Context(), dir, "cat-file", "blob", "HEAD:long"); err == nil || !strings.Contains(err.Error(), "git prints more than 32 MiB") {
 		t.Error(err)

@@ -1,6 +1,0 @@
-//go:build race
-
-package fleet
-
-// raced says that the race detector looks on.
-const raced = true
