@@ -21,6 +21,7 @@ var rules = []rule{
 	of("private key", `-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----\s*(?:[\w-]+: [^\n]*\n)*[\sA-Za-z0-9+/=\\]{64,}(?:-----END [A-Z0-9 ]*-----)?`, "-----BEGIN "),
 	of("age key", `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`, "AGE-SECRET-KEY-1"),
 	of("parley token", `eyJhIjoi[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{20,}`, "eyJhIjoi"),
+	of("invitation line", `parley://[^\s/#]+/#[A-Za-z0-9_-]{100,}`, "parley://"),
 	of("NATS seed", `S[ACNOUX][A-Z2-7]{56}\b`, "SA", "SC", "SN", "SO", "SU", "SX"),
 
 	of("GitHub token", `gh[pousr]_[A-Za-z0-9]{36,251}`, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),

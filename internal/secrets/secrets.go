@@ -127,7 +127,7 @@ func Mask(text string) (masked string, count int) {
 
 // A is a kind with its article: "a GitHub token".
 func A(kind string) string {
-	if strings.ContainsRune("AEIO", rune(kind[0])) {
+	if strings.ContainsRune("AEIOaeio", rune(kind[0])) {
 		return "an " + kind
 	}
 	return "a " + kind

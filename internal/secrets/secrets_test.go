@@ -33,6 +33,7 @@ var known = map[string][]string{
 	"private key":        {"-----BEGIN OPENSSH PRIVATE " + "KEY-----\n" + some(wide, 70) + "\n" + some(wide, 70) + "\n-----END OPENSSH PRIVATE KEY-----", "-----BEGIN PRIVATE " + "KEY-----\n" + some(wide, 100), `-----BEGIN RSA PRIVATE ` + `KEY-----\n` + some(wide, 100) + `\n-----END RSA PRIVATE KEY-----`},
 	"age key":            {"AGE-SECRET-" + "KEY-1" + some(bech, 58)},
 	"parley token":       {"eyJh" + "Ijoi" + some(wide, 40) + "." + some(wide, 43)},
+	"invitation line":    {"parley://192.0.2.7:4222,[2001:db8::7]:4222/#" + some(wide, 110)},
 	"NATS seed":          {"SU" + some(capped, 56), "SA" + some(capped, 56)},
 	"GitHub token":       {"ghp_" + some(wide, 36), "gho_" + some(wide, 36), "ghs_" + some(wide, 40), "github_" + "pat_" + some(wide, 22) + "_" + some(wide, 59)},
 	"GitLab token":       {"glpat-" + some(wide, 20), "glrt-" + some(wide, 20)},
