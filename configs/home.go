@@ -45,6 +45,10 @@ func (h Home) Profiles() string { return filepath.Join(h.Agents(), "profiles") }
 // Keys is the folder of the host's secret keys.
 func (h Home) Keys() string { return filepath.Join(h.Dir, "keys") }
 
+// HostKey has the seed of the key with which the host signs. When a host first changes its key,
+// each of its keys gets a file of its own beside it.
+func (h Home) HostKey() string { return filepath.Join(h.Keys(), "host.nk") }
+
 // Humans is the folder of the keys with which humans sign decisions. No node reads them.
 func (h Home) Humans() string { return filepath.Join(h.Dir, "humans") }
 

@@ -74,6 +74,14 @@ func closeToOthers(path string, mend bool) (had fs.FileMode, err error) {
 	return mode, nil
 }
 
+// KeyGone says that the host's key is not there; "" if it is.
+func (h Home) KeyGone() string {
+	if _, err := os.Stat(h.HostKey()); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return h.HostKey() + " is not there; bring it back from a backup: without it this host can only join anew, under another name"
+}
+
 // OpenToOthers says that other users may enter the home, and what to do about it. It is "" if they
 // may not.
 func (h Home) OpenToOthers() string {

@@ -116,7 +116,7 @@ func TestRotationThatWasCutShort(t *testing.T) {
 	if err := orphan.Keep(home); err != nil {
 		t.Fatal(err)
 	}
-	old, err := os.ReadFile(homes.KeyFile(home))
+	old, err := os.ReadFile(home.HostKey())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestRotationThatWasCutShort(t *testing.T) {
 	}
 	r := rotated(t, n, 0)
 	stop()
-	if err := os.WriteFile(homes.KeyFile(home), old, 0o600); err != nil {
+	if err := os.WriteFile(home.HostKey(), old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	n, _ = runNode(t, home)

@@ -95,6 +95,9 @@ func (n *Node) warned() (all []causes.Found) {
 	if open := n.home.OpenToOthers(); open != "" {
 		add(causes.HomeOpen, open)
 	}
+	if gone := n.home.KeyGone(); gone != "" {
+		add(causes.KeyMissing, gone)
+	}
 	cfg, err := configs.Load(n.home.Config())
 	cfg.Alias = cmp.Or(cfg.Alias, n.cfg.Alias)
 	runs := n.cfg

@@ -16,13 +16,13 @@ const slack = 150
 func limits() []Limit {
 	return []Limit{
 		{"bus", 5601},
-		{"cmd", 32680},
-		{"configs", 3747},
+		{"cmd", 32676},
+		{"configs", 3759},
 		{"fleet", 18902},
 		{"gitsync", 18347},
-		{"internal", 8852},
-		{"internal/testkit", 3502},
-		{"node", 47370},
+		{"internal", 8853},
+		{"internal/testkit", 3496},
+		{"node", 47369},
 		{"node/control", 5094},
 		{"protocol", 8873},
 	}

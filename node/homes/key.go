@@ -26,10 +26,6 @@ type Key struct {
 	Public string
 }
 
-// KeyFile has the seed of the key with which the host signs. When a host first changes its key,
-// each of its keys gets a file of its own beside it.
-func KeyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
-
 // SeedFile is the file of one key.
 func SeedFile(home configs.Home, public string) string {
 	return filepath.Join(home.Keys(), public+".nk")
@@ -37,7 +33,7 @@ func SeedFile(home configs.Home, public string) string {
 
 // HostKey reads the key with which a home's host signs: the seed of an nkey. Whoever has it can
 // sign as that host.
-func HostKey(home configs.Home) (*Key, error) { return readKey(KeyFile(home)) }
+func HostKey(home configs.Home) (*Key, error) { return readKey(home.HostKey()) }
 
 // KeptKey reads one of the keys that the host has had since it first changed its key.
 func KeptKey(home configs.Home, public string) (*Key, error) {
@@ -86,7 +82,7 @@ func makeKey(home configs.Home) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make this host's key: %w", err)
 	}
-	if err := durable.WriteFile(KeyFile(home), append(seed, '\n'), 0o600); err != nil {
+	if err := durable.WriteFile(home.HostKey(), append(seed, '\n'), 0o600); err != nil {
 		return nil, fmt.Errorf("cannot keep this host's key: %w", err)
 	}
 	return key, errors.Join(durable.Folder(home.Dir), durable.Folder(filepath.Dir(home.Dir)))
@@ -108,7 +104,7 @@ func (k *Key) Keep(home configs.Home) error {
 func (k *Key) MakeOwn(home configs.Home) error {
 	seed, err := k.Pair.Seed()
 	if err == nil {
-		err = durable.WriteFile(KeyFile(home), append(seed, '\n'), 0o600)
+		err = durable.WriteFile(home.HostKey(), append(seed, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep this host's key: %w", err)

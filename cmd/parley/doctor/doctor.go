@@ -176,7 +176,7 @@ func (d *doctor) look(ctx context.Context) (err error) {
 	seen := map[string]bool{}
 	d.found = slices.DeleteFunc(d.found, func(f causes.Found) bool { // node and disk may say the same
 		key := fmt.Sprint(f.Cause, f.Agent, f.Host)
-		if f.Cause == causes.HomeOpen || f.Cause == causes.ConfigWrong || f.Cause == causes.ClockOff {
+		if slices.Contains([]causes.ID{causes.HomeOpen, causes.KeyMissing, causes.ConfigWrong, causes.ClockOff}, f.Cause) {
 			defer func() { seen[key] = true }()
 		}
 		return seen[key]

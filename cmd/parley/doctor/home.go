@@ -55,8 +55,8 @@ func onDisk(home configs.Home, path string, runs bool, now time.Time) (all []cau
 	if _, err := configs.ReadAgents(home.Agents()); err != nil {
 		add(causes.ConfigWrong, err.Error())
 	}
-	if key := filepath.Join(home.Keys(), "host.nk"); !isThere(key) {
-		add(causes.KeyMissing, key+" is not there; bring it back from a backup: without it this host can only join anew, under another name")
+	if gone := home.KeyGone(); gone != "" {
+		add(causes.KeyMissing, gone)
 	}
 	if !isThere(filepath.Join(home.Record(), "HEAD")) {
 		add(causes.RecordGone, home.Record()+" is no repository")

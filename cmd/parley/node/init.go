@@ -133,7 +133,8 @@ func runInit(ctx context.Context, p *cli.Program, o homes.Options, brief bool) e
 	}
 	v.Out.Printf("%s is a host of the fleet %s now.\n", v.Out.Bold(r.Config.Alias.String()), v.Out.Bold(r.Config.Fleet.String()))
 	key := "parley gates key add"
-	if file := filepath.Join(o.Home.Humans(), r.Config.Human.String()+".key"); r.TakenOver && isThere(file) {
+	file := filepath.Join(o.Home.Humans(), r.Config.Human.String()+".key")
+	if _, err := os.Stat(file); r.TakenOver && err == nil {
 		key += " --key " + file // the new record does not know it
 	}
 	if !brief {
@@ -210,11 +211,6 @@ func foundHosts(hosts []homes.Found, by *homes.Invited, v cli.View) {
 			v.Say(h.Alias.String() + " takes links at " + cli.Names(h.Addresses))
 		}
 	}
-}
-
-func isThere(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 func recordOrigin(r homes.Result) string {

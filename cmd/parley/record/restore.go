@@ -141,8 +141,8 @@ func restoring(home configs.Home) string { return filepath.Clean(home.Dir) + ".r
 // cutShort reports whether a home was being restored from that backup when the command was killed.
 func cutShort(home configs.Home, dir string) bool {
 	_, err := os.Lstat(restoring(home))
-	ours, here := os.ReadFile(filepath.Join(home.Keys(), "host.nk"))
-	theirs, there := os.ReadFile(filepath.Join(settingsIn(dir).Keys(), "host.nk"))
+	ours, here := os.ReadFile(home.HostKey())
+	theirs, there := os.ReadFile(settingsIn(dir).HostKey())
 	return err == nil && here == nil && there == nil && bytes.Equal(ours, theirs)
 }
 

@@ -134,12 +134,6 @@ func (b *Browser) Await(selector, text string) {
 	b.Do(Word{Do: "await", At: selector, Text: text})
 }
 
-// Text is what an element says.
-func (b *Browser) Text(selector string) string {
-	b.t.Helper()
-	return b.Do(Word{Do: "text", At: selector}).Text
-}
-
 // Run runs an expression on the page, and returns its value as JSON.
 func (b *Browser) Run(expression string) string {
 	b.t.Helper()

@@ -59,7 +59,6 @@ const words = {
       await new Promise((go) => setTimeout(go, 50));
     }
   },
-  async text({ at, stranger: alone }) { return { text: await (alone ? stranger : page).innerText(at) }; },
   async run({ text, stranger: alone }) { return { text: JSON.stringify(await (alone ? stranger : page).evaluate(text)) ?? "" }; },
   async look({ dark, width, height, file }) {
     looker ||= await open(true, await page.context().storageState());
