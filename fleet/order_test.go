@@ -18,7 +18,7 @@ import (
 )
 
 // fewCases says that tests try few random cases, which need not come to everything that can be.
-var fewCases = scratch.Raced || !scratch.Longer()
+var fewCases = scratch.Raced || !scratch.Longer() && os.Getenv("PARLEY_SOAK") == ""
 
 // seeds returns how many random cases a test tries if it tries `usually` with PARLEY_LONG_TESTS: else
 // a third of them, and many with PARLEY_SOAK. There are very few with the race detector, which makes
