@@ -110,6 +110,9 @@ func ParseInviteLine(line string) (i InviteLine, err error) {
 			return i, fmt.Errorf("the line has an %w", err)
 		}
 	}
+	if i.String() != line { // base64 skips ends of lines
+		return i, ErrCutOff
+	}
 	return i, nil
 }
 

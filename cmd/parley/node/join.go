@@ -101,7 +101,7 @@ func invited(cmd *cobra.Command, p *cli.Program, o homes.Options) (*homes.Invite
 // byLine reads an invitation line. Who joins by it is told on the screen how far it has come.
 func byLine(p *cli.Program, text string) (*homes.Invited, error) {
 	v := p.View()
-	line, err := protocol.ParseInviteLine(text)
+	line, err := protocol.ParseInviteLine(strings.Join(strings.Fields(text), "")) // a narrow window broke it
 	if err != nil {
 		return nil, control.Errorf(control.KindUsage, "copy the whole line, from "+protocol.InviteScheme+" on", "cannot join: %v", err)
 	}
