@@ -132,7 +132,11 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	way := map[protocol.Path]bool{}
 	root := it.Path
-	for !way[it.Path] {
+	for {
+		if way[it.Path] {
+			root = c.firstOfCircle(t, it)
+			break
+		}
 		way[it.Path] = true
 		if known, ok := c.roots[it.Path]; ok {
 			root = known
@@ -152,6 +156,21 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	}
 	c.has(len(way))
 	return root
+}
+
+// firstOfCircle is the earliest of messages that answer each other in a circle, `it` among them.
+// Unsigned mail may do so, and its root is to be the same whichever of it is asked about.
+func (c *conversations) firstOfCircle(t *Talk, it *Item) protocol.Path {
+	first := affair.Position{Place: it.Place, Path: it.Path}
+	for next := it; ; {
+		p, _ := c.above(t, next)
+		if next = t.ledger.at(p); next == nil || next.Path == it.Path {
+			return first.Path
+		}
+		if at := (affair.Position{Place: next.Place, Path: next.Path}); at.Before(first) {
+			first = at
+		}
+	}
 }
 
 // has makes room for a conversation with `messages` messages, besides others.
