@@ -139,6 +139,7 @@ func strictRow(line string) (name, score, decision, why string, ok bool) {
 		return "", "", "", "", false
 	}
 	name, rest, _ = strings.Cut(rest, "] SCORE: ")
+	name = flatText(name)
 	score, rest, _ = strings.Cut(rest, " | ")
 	decision, why, ok = strings.Cut(rest, "| EVIDENCE:")
 	decision = strings.TrimSuffix(decision, " ")
