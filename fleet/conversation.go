@@ -131,7 +131,7 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 // root is the first message of the conversation of `it`.
 func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	way := map[protocol.Path]bool{}
-	root := it.Path
+	var root protocol.Path
 	for {
 		if way[it.Path] {
 			root = c.firstOfCircle(t, it)
