@@ -111,7 +111,7 @@ func (s *State) Void(it *Item) error {
 		return refusal.New(refusal.Senseless, "", "%s is a deed of no affair", it.Path)
 	}
 	f, from := s.fold(kind, it.affair)
-	return f.Void(from, affair.Position{Place: it.Place, Path: it.Path})
+	return f.Void(from, it.position())
 }
 
 // Affairs are the names of the affairs of a kind that have deeds, sorted.
@@ -180,7 +180,7 @@ func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 // did so (DESIGN, section 10).
 func (s *State) candidate(it *Item) *affair.Candidate {
 	c := &affair.Candidate{
-		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}, Hash: it.Hash},
+		Deed:  affair.Deed{Message: &it.Message, Position: it.position(), Hash: it.Hash},
 		Epoch: it.Host, Names: true, Sealed: it.Sealed && !s.Keys().Judge(&it.File).Refused(),
 	}
 	switch s.Signature(it) {

@@ -131,24 +131,15 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 // root is the first message of the conversation of `it`.
 func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	way := map[protocol.Path]bool{}
-	var root protocol.Path
-	for {
-		if way[it.Path] {
-			root = c.firstOfCircle(t, it)
+	root, known := it.Path, false
+	for up := it; up != nil && !known; up = c.up(t, up) {
+		if way[up.Path] {
+			root = c.firstOfCircle(t, up)
 			break
 		}
-		way[it.Path] = true
-		if known, ok := c.roots[it.Path]; ok {
-			root = known
-			break
-		}
-		root = it.Path
-		p, ok := c.above(t, it)
-		if !ok {
-			break
-		}
-		if it = t.ledger.at(p); it == nil {
-			break
+		way[up.Path] = true
+		if root, known = c.roots[up.Path]; !known {
+			root = up.Path
 		}
 	}
 	for p := range way {
@@ -161,16 +152,13 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 // firstOfCircle is the earliest of messages that answer each other in a circle, `it` among them.
 // Unsigned mail may do so, and its root is to be the same whichever of it is asked about.
 func (c *conversations) firstOfCircle(t *Talk, it *Item) protocol.Path {
-	first := affair.Position{Place: it.Place, Path: it.Path}
-	for next := it; ; {
-		p, _ := c.above(t, next)
-		if next = t.ledger.at(p); next == nil || next.Path == it.Path {
-			return first.Path
-		}
-		if at := (affair.Position{Place: next.Place, Path: next.Path}); at.Before(first) {
+	first := it.position()
+	for up := c.up(t, it); up != nil && up.Path != it.Path; up = c.up(t, up) {
+		if at := up.position(); at.Before(first) {
 			first = at
 		}
 	}
+	return first.Path
 }
 
 // has makes room for a conversation with `messages` messages, besides others.
@@ -230,7 +218,7 @@ func (c *conversation) take(t *Talk, it *Item) {
 	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) != protocol.SignatureValid {
 		return
 	}
-	at := affair.Position{Place: it.Place, Path: it.Path}
+	at := it.position()
 	switch {
 	case !c.human.Before(at):
 	case speaksAsHuman(t.ring(), it):

@@ -67,6 +67,8 @@ type Item struct {
 	next   stand
 }
 
+func (it *Item) position() affair.Position { return affair.Position{Place: it.Place, Path: it.Path} }
+
 // addressed are the names under which mail is listed. Mail to all is under "", and a receipt is
 // under none.
 func (it *Item) addressed() []string {

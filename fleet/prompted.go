@@ -49,7 +49,7 @@ func (c *conversations) prompt(t *Talk, w correspondent) prompt {
 		return first
 	}
 	for _, it := range agentsTo.find(t.ledger, w) {
-		at := affair.Position{Place: it.Place, Path: it.Path}
+		at := it.position()
 		if t.ring().Signature(&it.File) == protocol.SignatureValid && (first.path.IsZero() || at.Before(first.at)) {
 			first = prompt{path: it.Path, at: at}
 			first.cause, _ = it.causedBy()
@@ -80,6 +80,14 @@ func (c *conversations) above(t *Talk, it *Item) (protocol.Path, bool) {
 	return protocol.Path{}, false
 }
 
+// up is the message above `it`, if it is here.
+func (c *conversations) up(t *Talk, it *Item) *Item {
+	if p, ok := c.above(t, it); ok {
+		return t.ledger.at(p)
+	}
+	return nil
+}
+
 // below are the messages whose `above` is `it`, in no order.
 func (c *conversations) below(t *Talk, it *Item) []*Item {
 	all := t.caused(it.Path)
@@ -103,5 +111,5 @@ func (c *conversations) below(t *Talk, it *Item) []*Item {
 func (c *conversations) isFirst(it *Item) bool {
 	w, ok := it.byAgent()
 	first, known := c.prompts[w]
-	return ok && known && (first.path.IsZero() || affair.Position{Place: it.Place, Path: it.Path}.Before(first.at))
+	return ok && known && (first.path.IsZero() || it.position().Before(first.at))
 }

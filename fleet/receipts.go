@@ -3,7 +3,6 @@ package fleet
 import (
 	"time"
 
-	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/each"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,7 +14,7 @@ func (t *Talk) ReadBy(it *Item, who Who) bool {
 	for _, r := range receipts.find(t.ledger, it.Path) {
 		if r.Author().Name == who.Name && (r.Sealed || r.by(who)) && t.receiptCounts(r, it) {
 			again := t.run(it.Path, who.Name).Again
-			if again == nil || again.Before(affair.Position{Place: r.Place, Path: r.Path}) {
+			if again == nil || again.Before(r.position()) {
 				return true
 			}
 		}

@@ -18,12 +18,12 @@ func limits() []Limit {
 		{"bus", 5601},
 		{"cmd", 32676},
 		{"configs", 3759},
-		{"fleet", 18902},
+		{"fleet", 18918},
 		{"gitsync", 18347},
-		{"internal", 8853},
+		{"internal", 8849},
 		{"internal/testkit", 3496},
 		{"node", 47369},
 		{"node/control", 5094},
-		{"protocol", 8873},
+		{"protocol", 8877},
 	}
 }

@@ -224,11 +224,7 @@ func (h hooks) ours(one handler) bool {
 }
 
 func (h hooks) clean(data, before []byte) ([]byte, error) {
-	doc, err := splice.ParseJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	had, err := splice.ParseJSON(before)
+	doc, had, err := both(splice.ParseJSON, data, before)
 	if err != nil {
 		return nil, err
 	}
@@ -344,11 +340,7 @@ func (s server) add(base []byte) ([]byte, []string, error) {
 }
 
 func (s server) clean(data, before []byte) ([]byte, error) {
-	doc, err := splice.ParseJSON(data)
-	if err != nil {
-		return nil, err
-	}
-	had, err := splice.ParseJSON(before)
+	doc, had, err := both(splice.ParseJSON, data, before)
 	if err != nil {
 		return nil, err
 	}
@@ -365,6 +357,14 @@ func (s server) clean(data, before []byte) ([]byte, error) {
 		}
 	}
 	return unlessEmpty(doc, before, true), nil
+}
+
+// both reads a file as it is, and as it was.
+func both[D any](parse func([]byte) (D, error), data, before []byte) (doc, had D, err error) {
+	if doc, err = parse(data); err == nil {
+		had, err = parse(before)
+	}
+	return doc, had, err
 }
 
 // isServer reports whether a command is parley mcp.
@@ -430,11 +430,7 @@ func (t table) add(base []byte) ([]byte, []string, error) {
 }
 
 func (t table) clean(data, before []byte) ([]byte, error) {
-	doc, err := splice.ParseTOML(data)
-	if err != nil {
-		return nil, err
-	}
-	had, err := splice.ParseTOML(before)
+	doc, had, err := both(splice.ParseTOML, data, before)
 	if err != nil {
 		return nil, err
 	}
