@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/testkit/browser"
 	"github.com/parleyfleet/parley/internal/testkit/clitest"
+	"github.com/parleyfleet/parley/internal/testkit/scratch"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -220,6 +221,7 @@ func TestRealConsoleBesideAnotherSite(t *testing.T) {
 // A tab in which messages come for a long time holds no more than at first. It prevents: a page that
 // fills the memory.
 func TestRealConsoleStaysSmall(t *testing.T) {
+	scratch.Long(t)
 	alpha, b, origin, _, _ := lonely(t)
 	alpha.must("hey", "skills", "the first")
 	b.Go(origin + "/talk/" + alpha.log()[len(alpha.log())-1].Channel.String())

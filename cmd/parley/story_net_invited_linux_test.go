@@ -63,6 +63,7 @@ func (h *netHost) invites(uses int) string {
 // Three hosts are a fleet by invitation lines alone, and one of them is behind a NAT. Each has the mail
 // of all and the whole record, also after it was away, and whoever else was away meanwhile.
 func TestInvitedBehindANAT(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	f, _ := newInvitedFleet(t, 3)
 	carrier, other, hidden := f.hosts[0], f.hosts[1], f.hosts[2]

@@ -91,6 +91,7 @@ func TestRemoteOutOfReach(t *testing.T) {
 // A host is off while the others say a thousand things to its human and ask its agent something. It
 // gets all of them when it comes back, and its agent answers.
 func TestAwayDuringAThousandMessages(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	f := newNetFleet(t, 3)
 	f.away(f.hosts[2], soak(1000, 10_000))
@@ -119,6 +120,7 @@ const seconds = 15 * time.Second
 // only one direction is lost. It prevents: a node that waits minutes for a dead link, and that
 // calls hosts live that are not.
 func TestSilentLink(t *testing.T) {
+	scratch.Long(t)
 	t.Parallel()
 	f := newLinkedFleet(t, 3)
 	lost := f.hosts[1]
