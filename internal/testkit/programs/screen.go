@@ -28,7 +28,12 @@ func (p *Program) Open(args ...string) *Screen {
 	if p.Name == "claude" {
 		args = slices.Concat(p.common(), args)
 	}
-	s := p.Window(append([]string{p.Path}, args...)...)
+	words := append([]string{p.Path}, args...)
+	s := p.Window(words...)
+	for p.Name == "codex" && s.AwaitOne(Prompts["codex"], trustQuestion, codexSlow) == codexSlow {
+		s.Close()
+		s = p.Window(words...)
+	}
 	if p.Name == "codex" && p.hooks != "" && !p.trusted {
 		s.Trust()
 		p.trusted = true
@@ -36,6 +41,13 @@ func (p *Program) Open(args ...string) *Screen {
 	s.Await(Prompts[p.Name])
 	return s
 }
+
+const (
+	trustQuestion = "Trust all and continue"
+	// codexSlow is what Codex ends with if its start takes longer than it allows itself, as where much
+	// else runs. A person starts it again.
+	codexSlow = "timed out discarding buffered terminal input"
+)
 
 // Prompts is what each program shows while it waits for a prompt.
 var Prompts = map[string]string{"claude": "❯", "codex": "? for shortcuts"}
@@ -64,7 +76,7 @@ func (p *Program) Window(words ...string) *Screen {
 // Trust answers Codex's question about its hooks. A key that comes while it draws is lost.
 func (s *Screen) Trust() {
 	s.t.Helper()
-	s.Await("Trust all and continue")
+	s.Await(trustQuestion)
 	for {
 		switch shown := s.Text(); {
 		case strings.Contains(shown, "› 1. "):
@@ -125,24 +137,37 @@ func (s *Screen) Joined() string {
 // Await waits until the screen shows a text, and AwaitGone until it shows it no more.
 func (s *Screen) Await(text string) {
 	s.t.Helper()
-	s.until(text, true)
+	s.AwaitOne(text)
 }
 
 // AwaitGone is told of at Await.
 func (s *Screen) AwaitGone(text string) {
 	s.t.Helper()
-	s.until(text, false)
+	s.until("the end of "+strconv.Quote(text), func(shown string) bool { return !strings.Contains(shown, text) })
 }
 
-func (s *Screen) until(text string, there bool) {
+// AwaitOne waits until the screen shows one of some texts, and returns the first of them that it shows.
+func (s *Screen) AwaitOne(texts ...string) (found string) {
+	s.t.Helper()
+	s.until(strings.Join(texts, " | "), func(shown string) bool {
+		i := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(shown, text) })
+		if i >= 0 {
+			found = texts[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+func (s *Screen) until(what string, is func(shown string) bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(scratch.Patience()); ; <-time.After(100 * time.Millisecond) { // only spares the processor
 		shown := s.Text()
-		if strings.Contains(shown, text) == there {
+		if is(shown) {
 			return
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("waited in vain for %q on the screen (or for its end: %v):\n%s", text, !there, shown)
+		if time.Now().After(deadline) || strings.Contains(shown, "Pane is dead (") {
+			s.t.Fatalf("waited in vain for %s on the screen:\n%s", what, shown)
 		}
 	}
 }
