@@ -21,7 +21,7 @@ func limits() []Limit {
 		{"fleet", 18918},
 		{"gitsync", 18347},
 		{"internal", 8849},
-		{"internal/testkit", 3496},
+		{"internal/testkit", 3507},
 		{"node", 47369},
 		{"node/control", 5094},
 		{"protocol", 8877},

@@ -28,11 +28,10 @@ func (p *Program) Open(args ...string) *Screen {
 	if p.Name == "claude" {
 		args = slices.Concat(p.common(), args)
 	}
-	words := append([]string{p.Path}, args...)
-	s := p.Window(words...)
-	for p.Name == "codex" && s.AwaitOne(Prompts["codex"], trustQuestion, codexSlow) == codexSlow {
+	s := p.Window(append([]string{p.Path}, args...)...)
+	if s.Await(Prompts[p.Name], trustQuestion, codexSlow) == codexSlow {
 		s.Close()
-		s = p.Window(words...)
+		return p.Open(args...)
 	}
 	if p.Name == "codex" && p.hooks != "" && !p.trusted {
 		s.Trust()
@@ -44,9 +43,7 @@ func (p *Program) Open(args ...string) *Screen {
 
 const (
 	trustQuestion = "Trust all and continue"
-	// codexSlow is what Codex ends with if its start takes longer than it allows itself, as where much
-	// else runs. A person starts it again.
-	codexSlow = "timed out discarding buffered terminal input"
+	codexSlow     = "timed out discarding buffered terminal input" // it was too slow for itself, and has ended
 )
 
 // Prompts is what each program shows while it waits for a prompt.
@@ -134,40 +131,29 @@ func (s *Screen) Joined() string {
 	return s.tmux("capture-pane", "-p", "-J")
 }
 
-// Await waits until the screen shows a text, and AwaitGone until it shows it no more.
-func (s *Screen) Await(text string) {
+// Await waits until the screen shows one of some texts, and returns which, and AwaitGone until it
+// shows a text no more.
+func (s *Screen) Await(texts ...string) string {
 	s.t.Helper()
-	s.AwaitOne(text)
+	return texts[s.until(texts, true)]
 }
 
 // AwaitGone is told of at Await.
 func (s *Screen) AwaitGone(text string) {
 	s.t.Helper()
-	s.until("the end of "+strconv.Quote(text), func(shown string) bool { return !strings.Contains(shown, text) })
+	s.until([]string{text}, false)
 }
 
-// AwaitOne waits until the screen shows one of some texts, and returns the first of them that it shows.
-func (s *Screen) AwaitOne(texts ...string) (found string) {
-	s.t.Helper()
-	s.until(strings.Join(texts, " | "), func(shown string) bool {
-		i := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(shown, text) })
-		if i >= 0 {
-			found = texts[i]
-		}
-		return i >= 0
-	})
-	return found
-}
-
-func (s *Screen) until(what string, is func(shown string) bool) {
+func (s *Screen) until(texts []string, there bool) int {
 	s.t.Helper()
 	for deadline := time.Now().Add(scratch.Patience()); ; <-time.After(100 * time.Millisecond) { // only spares the processor
 		shown := s.Text()
-		if is(shown) {
-			return
+		i := slices.IndexFunc(texts, func(text string) bool { return strings.Contains(shown, text) })
+		if i >= 0 == there {
+			return i
 		}
 		if time.Now().After(deadline) || strings.Contains(shown, "Pane is dead (") {
-			s.t.Fatalf("waited in vain for %s on the screen:\n%s", what, shown)
+			s.t.Fatalf("waited in vain for %q on the screen (or for its end: %v):\n%s", texts, !there, shown)
 		}
 	}
 }
